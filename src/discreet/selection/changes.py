@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from discreet.model.score import Score
+from discreet.selection.objective import OBJECTIVE
 
 _MOST_ATTRIBUTES = 8
 """Attributes that sentences name, those with the largest penalty first; of the others they give the number."""
@@ -79,3 +80,13 @@ def format_share(share: float) -> str:
     if 99.5 <= percent < 100:
         return "more than 99 %"
     return f"{percent:.1f} %" if 0 < percent < 9.95 else f"{percent:.0f} %"
+
+
+def loss_by_attribute(loss: str, losses: Mapping[str, Score], changes: Mapping[str, AttributeChange]) -> dict[str, float]:
+    """The loss of each attribute by the objective or by MEASURE.FIELD; empty if the measure has none."""
+    if loss == OBJECTIVE:
+        return {name: change.penalty + change.false + change.association for name, change in changes.items()}
+    table = losses[loss.partition(".")[0]].per_attribute
+    if table is None or not {"attribute", "loss"} <= set(table.columns):
+        return {}
+    return dict(table.select("attribute", "loss").iter_rows())

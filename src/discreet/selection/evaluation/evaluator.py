@@ -19,7 +19,7 @@ from discreet.model.contracts import RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Step
 from discreet.model.score import Score
-from discreet.selection.changes import AttributeChange, attribute_changes
+from discreet.selection.changes import attribute_changes, loss_by_attribute
 from discreet.selection.evaluation.limits import LimitJudge, finite_or_none
 from discreet.selection.evaluation.measures import create_measures
 from discreet.selection.evaluation.suppressed import judge_options, share_suppressed
@@ -165,7 +165,7 @@ class Evaluator:
             loss = measured.get(self.options.loss)
             total = 1.0 if loss is None else loss + removed * (1 - loss)  # a removed record has lost all its information
         changes = attribute_changes(evidence.losses, len(masked))
-        by_attribute = self._loss_by_attribute(evidence, changes)
+        by_attribute = loss_by_attribute(self.options.loss, evidence.losses, changes)
         shares = [share for name, share in blank.items() if name in self.keys]
         lost, lost_keys = max(shares, default=0.0), sum(share > MOST_BLANK for share in shares) / max(1, len(shares))
         risk = self._signed(self.risk_axis, measured)
@@ -235,15 +235,6 @@ class Evaluator:
             if name in self.risks and name not in evidence.bound
         }
         return replace(complete, release={**evidence.release, **release})
-
-    def _loss_by_attribute(self, evidence: Evidence, changes: Mapping[str, AttributeChange]) -> dict[str, float]:
-        """The loss of each attribute; empty if the measure has none."""
-        if self.options.loss == OBJECTIVE:
-            return {name: change.penalty + change.false + change.association for name, change in changes.items()}
-        table = evidence.losses[self.options.loss.split(".")[0]].per_attribute
-        if table is None or not {"attribute", "loss"} <= set(table.columns):
-            return {}
-        return dict(table.select("attribute", "loss").iter_rows())
 
     def _numbers(self, evidence: Evidence) -> dict[str, float | None]:
         """The measured values of the limits and of both axes, by MEASURE.FIELD."""
