@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import discreet
@@ -11,18 +12,15 @@ from discreet.testing import table
 
 @pytest.mark.parametrize("limit", ["inference.risk", "exhaustive_attack.risk"])
 def test_a_plan_is_found_for_a_limit_on_an_attack(limit: str) -> None:
-    rows = range(90)
-    data = table(
-        {
-            "age": [20 + row % 30 for row in rows],
-            "sex": ["mf"[row % 2] for row in rows],
-            "sick": ["abc"[row % 3] for row in rows],
-        },
-        key=["age", "sex"],
-        confidential=["sick"],
-    )
+    random = np.random.default_rng(4)
+    columns = {
+        "age": random.integers(20, 25, 120),
+        "sex": random.choice(["f", "m"], 120),
+        "sick": random.choice(list("abc"), 120),
+    }
+    data = table({name: values.tolist() for name, values in columns.items()}, key=["age", "sex"], confidential=["sick"])
     policy = Policy.from_dict({**data.policy.model_dump(exclude_defaults=True), "limits": {limit: 0.7}})
-    chosen = discreet.select(data.with_policy(policy), trials=6)
+    chosen = discreet.select(data.with_policy(policy), trials=4)
     assert chosen.met
     measure, field = limit.split(".")
     found = chosen.assessment.informed.get(measure, chosen.assessment.after[measure])
