@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -192,3 +193,9 @@ def test_a_report_is_written_full_and_short_as_html_pdf_and_json_by_the_ending(t
     done = run_command(*again, "--internal", "-o", "i.pdf", folder=tmp_path)
     assert done.returncode in (0, 1), done.stderr
     assert (tmp_path / "i.pdf").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_public_short_report_contains_no_planted_value(release: Release, secrets: dict[str, Any]) -> None:
+    page = html.unescape(render_short(gather(release.original, release)))
+    for value in secrets.values():
+        assert str(value) not in page

@@ -180,6 +180,25 @@ def test_the_interval_covers_the_planted_risk(share: float) -> None:
     assert covered >= 0.93 * 200
 
 
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_the_interval_covers_the_planted_share_of_links(share: float) -> None:
+    generator = np.random.default_rng(11)
+    covered, tables, people = 0, 60, 80
+    for _ in range(tables):
+        numbers = generator.permutation(2 * people)
+        columns = {"left": [f"l{one}" for one in numbers], "right": [f"r{one}" for one in numbers]}
+        original = table(columns, key=["left", "right"])
+        strange = np.flatnonzero(generator.random(people) >= share)
+        right = numbers[:people].copy()
+        right[strange] = 10_000 + strange  # the second part of these records belongs to nobody
+        frame = original.frame[:people].with_columns(pl.Series("right", [f"r{one}" for one in right]))
+        order = generator.permutation(people)
+        release = original.replace(frame[order], original.records[:people][order])
+        score = Linkability(first=("left",), second=("right",)).measure(release, original=original)
+        covered += score["lower"] <= share <= score["upper"]
+    assert covered >= 0.93 * tables
+
+
 def test_planted_members_are_recognised_and_a_release_of_strangers_tells_nothing() -> None:
     generator = np.random.default_rng(3)
     values = {"a": generator.normal(size=1_200).tolist(), "b": generator.normal(size=1_200).tolist()}
