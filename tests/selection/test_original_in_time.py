@@ -11,7 +11,7 @@ from discreet.model.policy import Policy
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.options import SelectOptions
 from discreet.selection.proposals import add_missing_hierarchies
-from discreet.selection.wizard import spell_out_losses
+from discreet.selection.wizard import _half_way_to, spell_out_losses
 from discreet.testing import students
 
 
@@ -36,3 +36,12 @@ def test_a_search_without_time_to_measure_the_original_ends_with_a_plan(monkeypa
     selection = discreet.select(data, trials=3, seconds=300, seed=1)
     assert selection.plan.steps
     assert not selection.standing
+
+
+def test_a_plan_that_must_be_run_twice_may_take_half_of_the_time_that_is_left() -> None:
+    now = time.monotonic()
+    moment = _half_way_to(now + 1000)
+    assert moment is not None
+    assert 400 < moment - now <= 600
+    assert _half_way_to(None) is None
+    assert (_half_way_to(now - 5) or now) >= now
