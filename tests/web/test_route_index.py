@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.routing import Match
 
-from discreet.web import api, pages
+from discreet.web import api
+from discreet.web.pages import routes
 from discreet.web.route_index import RouteIndex
 
-EVERY = [route for route in [*api.router.routes, *pages.router.routes] if isinstance(route, APIRoute)]
+EVERY = [route for route in [*api.router.routes, *routes.router.routes] if isinstance(route, APIRoute)]
 ROUTES = [route for route in EVERY if ":path}" not in route.path]
 """Without those whose last parameter spans segments: they stay with the router."""
 SEGMENTS = sorted({segment for route in ROUTES for segment in route.path.split("/") if "{" not in segment})

@@ -12,7 +12,6 @@ from patience import browser_wait
 from playwright.sync_api import expect
 
 from discreet import Client
-from discreet.testing import hospital
 
 LONG = browser_wait(300)
 SIZE = 100_000
@@ -20,13 +19,13 @@ SIZE = 100_000
 
 def make_table(file: Path) -> None:
     rng = np.random.default_rng(4)
-    income = hospital(SIZE).frame["income"]
     pl.DataFrame(
         {
             "sex": rng.choice(["f", "m"], SIZE), "age": rng.integers(18, 90, SIZE), "zip": rng.integers(8000, 8060, SIZE),
             "job": rng.choice(["nurse", "clerk", "farmer", "teacher"], SIZE), "children": rng.poisson(1.4, SIZE),
-            "rooms": rng.integers(1, 8, SIZE), "income": income, "rent": rng.integers(300, 3000, SIZE),
-            "visits": rng.poisson(2, SIZE), "illness": rng.choice(["Flu", "Cancer", "Asthma"], SIZE),
+            "rooms": rng.integers(1, 8, SIZE), "income": rng.lognormal(10, 0.6, SIZE).round(),
+            "rent": rng.integers(300, 3000, SIZE), "visits": rng.poisson(2, SIZE),
+            "illness": rng.choice(["Flu", "Cancer", "Asthma"], SIZE),
         }
     ).write_parquet(file)  # fmt: skip
 
@@ -81,7 +80,6 @@ def test_an_analyst_decides_in_the_workspace(
     assert page.evaluate("document.activeElement.id") == "bar-sex-1"
     chosen = page.locator("#bar-sex-1").get_attribute("aria-label").split()[1].rstrip(":")
     assert set(page.locator("#records-panel tbody tr td:nth-child(4)").all_inner_texts()) == {chosen}
-    check_page(seen, "workspace-brushed")
 
     # a record by keyboard
     page.locator("#records-panel tbody a").first.focus()

@@ -78,5 +78,5 @@ def map_points(connection: Connection, project: Project, risk: str, loss: str) -
 
 
 def _place(value: float, values: list[float]) -> float:
-    low, high = min(values), max(values)
+    low, high = min(0.0, *values), max(values)  # from 0, so that a small difference looks small
     return 50.0 if low == high else 8 + 84 * (value - low) / (high - low)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +26,8 @@ from discreet.web.projects.projects import Project
 _LOOKED_AT = 200
 """Revisions among which states are looked for."""
 _DIGESTS_KEPT = 20_000
-_digests: OrderedDict[tuple[int, int], str] = OrderedDict()
-"""Digests by project and revision: a revision never changes, and the number of a deleted project is never used again."""
+_digests: OrderedDict[tuple[int, int, float], str] = OrderedDict()
+"""Digests by project, revision and time: a number alone may come again, after a transaction that failed or a restored backup."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,11 @@ class History:
 def read_history(connection: Connection, project: Project) -> History:
     """The change that led to the current policy, and the newest one that was made on it."""
     rows = connection.execute(
-        select(revisions.c.revision, revisions.c.what)
+        select(revisions.c.revision, revisions.c.what, revisions.c.at)
         .where(revisions.c.project_id == project.id, revisions.c.revision > project.revision - _LOOKED_AT)
         .order_by(revisions.c.revision)
     ).all()
-    digests = _read_digests(connection, project.id, [row.revision for row in rows])
+    digests = _read_digests(connection, project.id, {row.revision: row.at for row in rows})
     states = find_states([digests[row.revision] for row in rows])
     numbers, descriptions = [row.revision for row in rows], [row.what for row in rows]
     undo, redo = find_targets(states)
@@ -113,15 +114,15 @@ def _go_to(connection: Connection, user: User, project: Project, revision: int, 
     return policies.edit(connection, user, project, project.revision, sections, what)
 
 
-def _read_digests(connection: Connection, project_id: int, wanted: list[int]) -> dict[int, str]:
-    missing = [number for number in wanted if (project_id, number) not in _digests]
+def _read_digests(connection: Connection, project_id: int, wanted: Mapping[int, float]) -> dict[int, str]:
+    missing = [number for number, at in wanted.items() if (project_id, number, at) not in _digests]
     if missing:
         query = select(revisions.c.revision, revisions.c.policy).where(
             revisions.c.project_id == project_id, revisions.c.revision.in_(missing)
         )
         for row in connection.execute(query).all():
-            _digests[(project_id, row.revision)] = _digest(row.policy)
-    found = {number: _digests[(project_id, number)] for number in wanted}
+            _digests[(project_id, row.revision, wanted[row.revision])] = _digest(row.policy)
+    found = {number: _digests[(project_id, number, at)] for number, at in wanted.items()}
     while len(_digests) > _DIGESTS_KEPT:
         _digests.popitem(last=False)
     return found
