@@ -64,6 +64,7 @@ def show(
         losses=_loss_sections(selected),
         higher_is_safer=bool(risk) and registry.resolve_limit(risk)[3] == "high",
         title_of=catalogue.title,
+        spell_out=catalogue.spell_out,
         words_of=lambda name: _capitalize(field_words(name)[0]),
         explanation_of=lambda name: field_words(name)[1],
         other=other,

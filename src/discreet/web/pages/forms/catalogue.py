@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from discreet import registry
+from discreet.assessment.limit_sentences import field_words
 from discreet.errors import DiscreetError
 from discreet.registry import Kind
 
@@ -72,6 +73,22 @@ def describe_limit(limit: str) -> dict[str, str]:
     return _describe_field(plugin, next(candidate for candidate in plugin["fields"] if candidate["name"] == field)) | {
         "kind": kind
     }
+
+
+def spell_out(sentence: str) -> str:
+    """A sentence with the names of fields and measures in words.
+
+    >>> spell_out("k_anonymity.k is 1; rare_values was not measured")
+    'records in the smallest equivalence class is 1; rare values was not measured'
+    """
+
+    def say(match: re.Match[str]) -> str:
+        measure = match[0].split(".")[0]
+        if not any(measure in registry.installed_names(kind) for kind in ("risk", "loss")):
+            return match[0]
+        return field_words(match[0])[0] if "." in match[0] else title(measure)
+
+    return re.sub(r"\b[a-z]+(?:_[a-z]+)*\.[a-z][a-z0-9_]*\b|\b[a-z]+(?:_[a-z]+)+\b", say, sentence)
 
 
 def summary(kind: Kind, name: str) -> str:
