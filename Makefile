@@ -42,8 +42,8 @@ lint: setup
 check: lint # without servers, browser, Spark and whatever takes seconds
 	$(PYTEST) -m "not slow and not servers and not browser and not spark"
 
-# much of the time of the whole suite is waiting for servers, browsers and jobs, which give way to others: more workers than cores
-test durations: WORKERS = 4
+# a third of the time of the whole suite is waiting for servers, browsers and timeouts: a worker more than cores (four took longer)
+test durations: WORKERS = 3
 
 test: lint # everything
 	bash tools/servers.sh

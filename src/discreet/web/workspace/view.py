@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from discreet.web.errors import InvalidRequest
@@ -19,10 +19,11 @@ _MOST = 2**31 - 1
 class View:
     """A threshold, a brushed bar, an order and page of the list, an open record, and guesses that are not saved."""
 
+    RISK: ClassVar[str] = RISK
     at: int | None = None
     """The position of the threshold's slider; None: the policy's threshold."""
     on: str = ""
-    """The attribute whose bar is brushed, ``risk`` for the risk distribution."""
+    """The attribute whose bar is brushed, ``RISK`` for the risk distribution."""
     bar: int | None = None
     sort: str = "after"
     page: int = 1
