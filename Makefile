@@ -42,7 +42,7 @@ lint: setup
 check: lint # without servers, browser, Spark and whatever takes seconds
 	$(PYTEST) -m "not slow and not servers and not browser and not spark"
 
-# a third of the time of the whole suite is waiting for servers, browsers and timeouts: a worker more than cores (four took longer)
+# a third of the time of the whole suite is waiting for servers, browsers and timeouts: a worker more than cores
 test durations: WORKERS = 3
 
 test: lint # everything
