@@ -1,7 +1,8 @@
-"""Orooji & Knapp (2018b) with its guesses varied: what one pass of suppression does where the probabilities are others.
+"""Orooji & Knapp (2018b) with its guesses varied: what one pass of suppression does where the guesses are others.
 
 The paper ends with the remark that the effect of the publicly-known probabilities, weights and threshold needs to be
-characterized. Here its experiment is repeated with all probabilities multiplied by a factor.
+characterized. Here its experiment is repeated with all probabilities, and with the threshold, multiplied by a factor. Weights
+need no runs of their own: the risk is linear in them, so all weights times c is the threshold divided by c.
 """
 
 from __future__ import annotations
@@ -10,35 +11,46 @@ from typing import Any
 
 from discreet import verbs
 from discreet.model.microdata import Microdata
+from discreet.model.score import Score
 from discreet.report import charts
 from discreet.reproduce.results import Comparison
 
 _FACTORS = (0.1, 0.25, 0.5, 1.0, 1.5)
+_PROBABILITIES, _ = _GUESSES = ("all probabilities", "threshold")
 
 
 def vary_guesses(data: Microdata, threshold: float, keys: list[str]) -> tuple[list[Comparison], Any]:
     """One pass of suppression under each factor: high-risk records before and after and the loss, as rows and as a chart."""
+    rows, comparisons = [], []
+    for guess in _GUESSES:
+        for factor in _FACTORS:
+            if guess == _PROBABILITIES:
+                varied, level = data.with_policy(_scale_known(data, factor)), threshold
+            else:
+                varied, level = data, threshold * factor
+            before, after, loss = _suppress_once(varied, level, keys)
+            rows += [
+                {"guess": guess, "factor": factor, "series": series, "share": score["high_risk_share"]}
+                for series, score in (("before", before), ("after", after))
+            ]
+            comparisons.append(
+                Comparison(
+                    f"guesses varied: {guess} x {factor:g}",
+                    "not done",
+                    f"{before['high_risk']:,} to {after['high_risk']:,} high-risk records, NCP {loss:.2%}",
+                    f"one pass at the threshold {level:.3g}; the reduction depends on the guesses",
+                )
+            )
+    return comparisons, _chart(rows)
+
+
+def _suppress_once(data: Microdata, threshold: float, keys: list[str]) -> tuple[Score, Score, float]:
+    """The risks before and after one pass of suppression at a threshold, and its loss."""
     measure = {"known_sets": {"threshold": threshold, "missing": "wildcard"}}
     step = {"method": "targeted_suppression", "threshold": threshold, "passes": 1, "missing": "wildcard"}
-    rows, comparisons = [], []
-    for factor in _FACTORS:
-        varied = data.with_policy(_scale_known(data, factor))
-        masked = verbs.mask(varied, {"seed": 1, "steps": [step]}).masked
-        before, after = (verbs.risk(table, measure)["known_sets"] for table in (varied, masked))
-        loss = verbs.loss(varied, masked, {"ncp": {"attributes": keys}})["ncp"]["loss"]
-        rows += [
-            {"factor": factor, "series": series, "share": score["high_risk_share"]}
-            for series, score in (("before", before), ("after", after))
-        ]
-        comparisons.append(
-            Comparison(
-                f"guesses varied: all probabilities x {factor:g}",
-                "not done",
-                f"{before['high_risk']:,} to {after['high_risk']:,} high-risk records, NCP {loss:.2%}",
-                f"one pass at the threshold {threshold:.3g}; the reduction depends on the guesses",
-            )
-        )
-    return comparisons, _chart(rows)
+    masked = verbs.mask(data, {"seed": 1, "steps": [step]}).masked
+    before, after = (verbs.risk(table, measure)["known_sets"] for table in (data, masked))
+    return before, after, float(verbs.loss(data, masked, {"ncp": {"attributes": keys}})["ncp"]["loss"])
 
 
 def influence_of_guesses(data: Microdata, threshold: float) -> Comparison:
@@ -63,19 +75,20 @@ def _scale_known(data: Microdata, factor: float) -> Any:
 
 
 def _chart(rows: list[dict[str, Any]]) -> Any:
-    """The share of high-risk records before and after one pass, against the factor on all probabilities."""
+    """The share of high-risk records before and after one pass, against the factor on the guess; a panel per guess."""
     alt = charts.load_altair()
     scale = alt.Scale(domain=["before", "after"], range=[charts.BEFORE, charts.AFTER])
     return (
-        alt.Chart(alt.Data(values=rows), width=480, height=240)
+        alt.Chart(alt.Data(values=rows), width=260, height=240)
         .mark_line(point=True)
         .encode(
             x=alt.X(
                 "factor:Q",
-                title="factor on all probabilities that an attribute is known",
+                title="factor",
                 axis=alt.Axis(values=list(_FACTORS), format="~g"),
             ),
             y=alt.Y("share:Q", title="share of high-risk records", axis=alt.Axis(format=".1%")),
             color=alt.Color("series:N", scale=scale, legend=alt.Legend(title=None, orient="top")),
+            column=alt.Column("guess:N", title=None, sort=list(_GUESSES)),
         )
     )
