@@ -7,6 +7,7 @@ need no runs of their own: the risk is linear in them, so all weights times c is
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from discreet import verbs
@@ -15,15 +16,15 @@ from discreet.model.score import Score
 from discreet.report import charts
 from discreet.reproduce.results import Comparison
 
-_FACTORS = (0.1, 0.25, 0.5, 1.0, 1.5)
-_PROBABILITIES, _ = _GUESSES = ("all probabilities", "threshold")
+_PROBABILITIES = "all probabilities"
+_FACTORS = {_PROBABILITIES: (0.1, 0.25, 0.5, 1.0, 1.5), "threshold": (0.1, 1.0, 10.0, 30.0, 100.0)}
 
 
 def vary_guesses(data: Microdata, threshold: float, keys: list[str]) -> tuple[list[Comparison], Any]:
     """One pass of suppression under each factor: high-risk records before and after and the loss, as rows and as a chart."""
     rows, comparisons = [], []
-    for guess in _GUESSES:
-        for factor in _FACTORS:
+    for guess, factors in _FACTORS.items():
+        for factor in factors:
             if guess == _PROBABILITIES:
                 varied, level = data.with_policy(_scale_known(data, factor)), threshold
             else:
@@ -84,11 +85,13 @@ def _chart(rows: list[dict[str, Any]]) -> Any:
         .encode(
             x=alt.X(
                 "factor:Q",
-                title="factor",
-                axis=alt.Axis(values=list(_FACTORS), format="~g"),
+                title="factor (logarithmic)",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(values=sorted({*itertools.chain(*_FACTORS.values())}), format="~g"),
             ),
             y=alt.Y("share:Q", title="share of high-risk records", axis=alt.Axis(format=".1%")),
             color=alt.Color("series:N", scale=scale, legend=alt.Legend(title=None, orient="top")),
-            column=alt.Column("guess:N", title=None, sort=list(_GUESSES)),
+            column=alt.Column("guess:N", title=None, sort=list(_FACTORS)),
         )
+        .resolve_scale(x="independent")
     )
