@@ -73,7 +73,10 @@ def select(
     began = time.monotonic()
     options = SelectOptions.from_policy(data.policy, **overrides)
     if not data.policy.limits and options.cost is None:
-        raise PolicyError(f"{data.policy.origin}: select needs limits to meet, or select.cost with the weights of risk and loss")
+        raise PolicyError(
+            f"{data.policy.origin}: select needs limits to meet, for example 'limits: {{k_anonymity.k: 5}}' or "
+            f"'limits: {{preset: wp216}}' ('discreet presets' lists them), or select.cost with the weights of risk and loss"
+        )
     if not len(data):
         raise DataError(f"{data.source} has no records to select a plan for")
     options.check(data)
