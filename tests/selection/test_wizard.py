@@ -192,7 +192,7 @@ def test_with_a_cost_the_weights_of_risk_and_loss_decide() -> None:
 
 
 def test_a_search_without_limits_or_records_or_with_wrong_options_is_an_error() -> None:
-    with pytest.raises(PolicyError, match="select needs limits to meet, for example .limits: {k_anonymity.k: 5}"):
+    with pytest.raises(PolicyError, match=r"select needs limits to meet, for example .limits: {k_anonymity.k: 5}"):
         discreet.select(small(100, {}))
     with pytest.raises(PolicyError, match="'second' is not a field of select; did you mean 'seconds'"):
         discreet.select(small(100).with_policy(small(1).policy.with_(select={"second": 3})))
