@@ -96,7 +96,7 @@ def test_ours_loses_less_than_every_classical_model() -> None:
 
 
 def test_the_experiment_is_repeated_with_its_guesses_varied() -> None:
-    """More likely knowledge never makes fewer records high-risk, nor does a lower threshold, and each run is a point of both lines."""
+    """More likely knowledge never makes fewer records high-risk, nor does a lower threshold; a run is a point of both lines."""
     comparisons, chart = vary_guesses(students(1_500), 0.01 * 1_009_993 / 1_500, KEYS)
     before = [int(row.ours.split(" to ")[0].replace(",", "")) for row in comparisons]
     probabilities, thresholds = before[:5], before[5:]
