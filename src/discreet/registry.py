@@ -18,7 +18,8 @@ from pydantic import ValidationError
 from discreet.engine.runtime import dispatch
 from discreet.errors import ParameterError, PluginError, PolicyError, nearest
 from discreet.model.contracts import Direction, LossMeasure, MaskingMethod, Plugin, RiskMeasure
-from discreet.model.policy import Policy, Step, explain_validation_error
+from discreet.model.policy import Policy, Step
+from discreet.model.validation_errors import explain_validation_error
 
 Kind = Literal["risk", "masking", "loss"]
 PLUGIN_TYPES: Mapping[str, type[Plugin]] = {"risk": RiskMeasure, "masking": MaskingMethod, "loss": LossMeasure}

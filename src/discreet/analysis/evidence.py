@@ -82,9 +82,9 @@ def contradiction(kind: Kind, facts: Facts) -> str | None:
 def combine(evidence: list[Evidence]) -> dict[str, tuple[Kind, float]]:
     """For each kind the probability that not all of its evidence is wrong: 1 - product of (1 - weight)."""
     totals: dict[str, tuple[Kind, float]] = {}
-    for one in evidence:
-        before = totals[one.kind.name][1] if one.kind.name in totals else 0.0
-        totals[one.kind.name] = (one.kind, 1 - (1 - before) * (1 - one.weight))
+    for piece in evidence:
+        before = totals[piece.kind.name][1] if piece.kind.name in totals else 0.0
+        totals[piece.kind.name] = (piece.kind, 1 - (1 - before) * (1 - piece.weight))
     return totals
 
 

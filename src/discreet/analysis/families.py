@@ -49,7 +49,7 @@ _RELATIVE_PREFIXES = (
 
 def find_indicator_families(facts: Sequence[Facts]) -> list[list[str]]:
     """Runs of neighbouring 0/1 columns of which at most one is 1 in every record, and one is in most."""
-    flags = [(position, one) for position, one in enumerate(facts) if _is_indicator(one)]
+    flags = [(position, column) for position, column in enumerate(facts) if _is_indicator(column)]
     families: list[list[str]] = []
     start = 0
     while start < len(flags):
@@ -68,7 +68,7 @@ def find_indicator_families(facts: Sequence[Facts]) -> list[list[str]]:
         if overlap >= _LEAST_EXPECTED and (
             (len(members) >= 3 and whole >= _LEAST_COVERED) or (len(members) == 2 and whole == 1.0)
         ):
-            families.append([one.name for _, one in members])
+            families.append([column.name for _, column in members])
             start += len(members)
         else:
             start += 1

@@ -96,11 +96,15 @@ def _rows_that_agree(matrix: NDArray[np.float64], image: NDArray[np.float64]) ->
 
 
 def _find_functions(facts: Sequence[Facts], rows: NDArray[np.int64], derived: dict[str, Derivation]) -> None:
-    numeric = [one for one in facts if one.is_number and one.distinct >= _LEAST_VALUES and one.top_share < _MOST_SHARE]
+    numeric = [
+        candidate
+        for candidate in facts
+        if candidate.is_number and candidate.distinct >= _LEAST_VALUES and candidate.top_share < _MOST_SHARE
+    ]
     if len(numeric) < 2:
         return
-    samples = np.stack([values_per_record(one, rows) for one in numeric])
-    scaled = np.stack([_apply("a multiple of", values_per_record(one)[rows]) for one in numeric])
+    samples = np.stack([values_per_record(candidate, rows) for candidate in numeric])
+    scaled = np.stack([_apply("a multiple of", values_per_record(candidate)[rows]) for candidate in numeric])
     for index, source in enumerate(numeric):
         for words in _FUNCTIONS:
             is_multiple = words == "a multiple of"
@@ -117,10 +121,12 @@ def _find_functions(facts: Sequence[Facts], rows: NDArray[np.int64], derived: di
 
 def _find_sums(facts: Sequence[Facts], rows: NDArray[np.int64], derived: dict[str, Derivation]) -> None:
     """Sums and products of two columns, and sums of columns side by side."""
-    numeric = [one for one in facts if one.is_number and one.distinct >= 2 and one.top_share < _MOST_SHARE][:_MOST_SUMMED]
+    numeric = [
+        candidate for candidate in facts if candidate.is_number and candidate.distinct >= 2 and candidate.top_share < _MOST_SHARE
+    ][:_MOST_SUMMED]
     if len(numeric) < 3:
         return
-    few = np.stack([values_per_record(one, rows[:: max(1, len(rows) // 32)]) for one in numeric])
+    few = np.stack([values_per_record(candidate, rows[:: max(1, len(rows) // 32)]) for candidate in numeric])
     for first in range(len(numeric)):
         for second in range(first + 1, len(numeric)):
             for words, combined in (("sum", few[first] + few[second]), ("product", few[first] * few[second])):
@@ -136,23 +142,23 @@ def _find_sums(facts: Sequence[Facts], rows: NDArray[np.int64], derived: dict[st
                     _check_total(numeric, range(start, end + 1), int(third), derived)
 
 
-def _check_pair(numeric: Sequence[Facts], found: tuple[int, int, int], words: str, derived: dict[str, Derivation]) -> None:
-    first, second, third = (numeric[index] for index in found)
+def _check_pair(numeric: Sequence[Facts], places: tuple[int, int, int], words: str, derived: dict[str, Derivation]) -> None:
+    first, second, third = (numeric[index] for index in places)
     # a = b + c can be read in three ways: the last column is the computed one
-    target = numeric[max(found)] if words == "sum" else third
-    sources = [one for one in (first, second, third) if one is not target]
-    if {target.name, *(one.name for one in sources)} & set(derived) or target.distinct < (3 if words == "sum" else 2):
+    target = numeric[max(places)] if words == "sum" else third
+    sources = [candidate for candidate in (first, second, third) if candidate is not target]
+    if {target.name, *(candidate.name for candidate in sources)} & set(derived) or target.distinct < (3 if words == "sum" else 2):
         return
     if words == "product" and (first.top_share > _MOST_PRODUCT_SHARE or second.top_share > _MOST_PRODUCT_SHARE):
         return
     step = max(1, target.records // _MEDIUM)
     for rows in (np.arange(0, target.records, step), None):  # refuted on some thousand records, verified on all
-        left, right, result = (values_per_record(one, rows) for one in (first, second, third))
+        left, right, result = (values_per_record(candidate, rows) for candidate in (first, second, third))
         if not _agrees(left + right if words == "sum" else left * right, result):
             return
     if not _agrees(left, result) and not _agrees(right, result):
         how = "product" if words == "product" else "sum" if target is third else "difference"
-        named = tuple(one.name for one in sources)
+        named = tuple(candidate.name for candidate in sources)
         derived[target.name] = Derivation(named, f"the {how} of '{named[0]}' and '{named[1]}'")
 
 
@@ -168,9 +174,11 @@ def _check_total(numeric: Sequence[Facts], parts: range, third: int, derived: di
 def _find_recodes(facts: Sequence[Facts], rows: NDArray[np.int64], derived: dict[str, Derivation]) -> None:
     """Columns of few values that another column of more values determines, such as an age group by the age."""
     sources = [
-        (place, one, one.column.codes[rows].astype(np.int64))
-        for place, one in enumerate(facts)
-        if one.present - one.distinct >= _LEAST_REPEATS and 3 <= one.distinct <= _MOST_RECODED and one.top_share <= _MOST_SHARE
+        (place, candidate, candidate.column.codes[rows].astype(np.int64))
+        for place, candidate in enumerate(facts)
+        if candidate.present - candidate.distinct >= _LEAST_REPEATS
+        and 3 <= candidate.distinct <= _MOST_RECODED
+        and candidate.top_share <= _MOST_SHARE
     ]
     for index, target in enumerate(facts):
         if target.name in derived or target.distinct < 2 or target.top_share > _MOST_SHARE:
@@ -204,7 +212,7 @@ def _is_recode(source: Facts, target: Facts) -> bool:
 
 
 def _find_date_parts(facts: Sequence[Facts], derived: dict[str, Derivation]) -> None:
-    dates = [one for one in facts if one.dtype == pl.Date or isinstance(one.dtype, pl.Datetime)]
+    dates = [candidate for candidate in facts if candidate.dtype == pl.Date or isinstance(candidate.dtype, pl.Datetime)]
     for source in dates:
         days = source.column.values
         parts = {"year": days.dt.year(), "month": days.dt.month(), "day": days.dt.day(), "weekday": days.dt.weekday()}

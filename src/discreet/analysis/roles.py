@@ -64,7 +64,7 @@ def propose_role(facts: Facts, level: ProposedLevel, evidence: list[Evidence], a
         return household
     if (finding := identifiers.by_record_id(facts)) is not None:
         return replace(finding, confidence=0.85 if facts.uniqueness >= 0.95 else 0.65)
-    if kind is not None and kind.name == SURVEY_WEIGHT and not any(one.source == "values" for one in evidence):
+    if kind is not None and kind.name == SURVEY_WEIGHT and not any(piece.source == "values" for piece in evidence):
         return propose_for_weight(facts, around.kinds, around.people)
     if (finding := _propose_by_evidence(facts, evidence, around)) is not None:
         return finding
@@ -110,9 +110,9 @@ def _propose_household(facts: Facts) -> Finding | None:
 
 def _propose_by_evidence(facts: Facts, evidence: list[Evidence], around: Surroundings) -> Finding | None:
     """The kind with the strongest evidence, where it is strong enough."""
-    usable = [one for one in evidence if one.kind.role in (Role.KEY, Role.CONFIDENTIAL)]
+    usable = [piece for piece in evidence if piece.kind.role in (Role.KEY, Role.CONFIDENTIAL)]
     if around.things:
-        usable = [one for one in usable if one.kind.name not in ONLY_OF_PEOPLE or one.source != "name"]
+        usable = [piece for piece in usable if piece.kind.name not in ONLY_OF_PEOPLE or piece.source != "name"]
     totals = combine(usable)
     if not totals:
         return None
@@ -123,8 +123,8 @@ def _propose_by_evidence(facts: Facts, evidence: list[Evidence], around: Surroun
     confidence = weight * (1 - 0.5 * max(other_roles, default=0.0))
     if around.people:
         confidence = min(0.98, confidence + 0.05)
-    sentences = [one.sentence for one in usable if one.kind.name == kind.name]
-    against = [one.sentence for one in usable if one.kind.role is not kind.role]
+    sentences = [piece.sentence for piece in usable if piece.kind.name == kind.name]
+    against = [piece.sentence for piece in usable if piece.kind.role is not kind.role]
     text = "; ".join(dict.fromkeys(sentences)) + ("; against it: " + "; ".join(dict.fromkeys(against)) if against else "")
     return propose_by_kind(facts, kind, text, confidence)
 
@@ -146,7 +146,7 @@ def propose_by_kind(facts: Facts, kind: Kind, because: str, confidence: float = 
 
 def _propose_by_person_names(facts: Facts, evidence: list[Evidence]) -> Finding | None:
     """An identifier where the values are names of people and the column's name says nothing else."""
-    if not facts.is_text or facts.naming.kind is not None or any(one.source == "values" for one in evidence):
+    if not facts.is_text or facts.naming.kind is not None or any(piece.source == "values" for piece in evidence):
         return None
     share = share_of_names(facts)
     if share < _PEOPLE_NAME_SHARE or facts.distinct < 3:

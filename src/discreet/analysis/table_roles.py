@@ -88,7 +88,7 @@ def _share_within_families(facts: Sequence[Facts], evidence: Sequence[list[Evide
             own = evidence[position[member]]
             if (
                 by_name[main].role in (Role.KEY, Role.CONFIDENTIAL)
-                and not any(one.kind.name == main for one in own)
+                and not any(piece.kind.name == main for piece in own)
                 and (not own or number > 1)
             ):
                 own.append(
@@ -97,7 +97,7 @@ def _share_within_families(facts: Sequence[Facts], evidence: Sequence[list[Evide
 
 
 def _surroundings(facts: Sequence[Facts], evidence: Sequence[list[Evidence]], *, follow_up: bool) -> Surroundings:
-    kinds = {one.kind.name for own in evidence for one in own if one.weight >= 0.5 or one.source == "values"}
+    kinds = {piece.kind.name for own in evidence for piece in own if piece.weight >= 0.5 or piece.source == "values"}
     kinds |= {
         column.naming.kind.name for column, own in zip(facts, evidence, strict=True) if own and column.naming.kind is not None
     }
@@ -128,7 +128,7 @@ def _inherit_roles(facts: Sequence[Facts], findings: list[Finding], derived: Map
         if not sources:
             result.append(finding)
             continue
-        source = max(sources, key=lambda one: (one.role is Role.CONFIDENTIAL, one.confidence))
+        source = max(sources, key=lambda proposal: (proposal.role is Role.CONFIDENTIAL, proposal.confidence))
         reason = f"{derivation.sentence}, which is {source.role.value}"
         result.append(replace(source, reason=reason, values={}, confidence=round(0.9 * source.confidence, 4)))
     return result

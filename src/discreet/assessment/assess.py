@@ -81,9 +81,11 @@ def assess(
     verdicts = tuple(_explain_blanks(verdict, risks, policy) for verdict in verdicts)
     linked = [_uses_links(verdict, policy.judge) for verdict in verdicts]
     if doubts:
-        verdicts = tuple(_doubted(one, doubts[0]) if uses else one for one, uses in zip(verdicts, linked, strict=True))
+        verdicts = tuple(
+            _doubted(verdict, doubts[0]) if uses else verdict for verdict, uses in zip(verdicts, linked, strict=True)
+        )
     gaps = [*_gaps_in_limits(original), *_limits_out_of_range(policy), *(doubts if any(linked) else ())]
-    if (simulated := _count_simulated(masked)) and any(_judged_informed(one, policy.judge) for one in verdicts):
+    if (simulated := _count_simulated(masked)) and any(_judged_informed(verdict, policy.judge) for verdict in verdicts):
         gaps.append(f"{simulated:,} of {len(masked):,} released rows are simulated and not measured {_INFORMED}")
     gaps += [
         f"{name} is 0 for every record of the original, so that limits on it say nothing: no attribute has a sensitivity, or no "

@@ -55,8 +55,8 @@ class LimitSentence:
         except ValueError:
             number = math.nan
         if not math.isfinite(number) or (self.blank == "one_in" and number < 1):
-            wanted = "a number of at least 1" if self.blank == "one_in" else "a number"
-            raise PolicyError(f"'{self.fill_blank('…')}' needs {wanted}; got '{typed[:40]}'")
+            expected = "a number of at least 1" if self.blank == "one_in" else "a number"
+            raise PolicyError(f"'{self.fill_blank('…')}' needs {expected}; got '{typed[:40]}'")
         return 1 / number if self.blank == "one_in" else number / 100 if self.blank == "percent" else number
 
     def fill_blank(self, text: str) -> str:

@@ -77,8 +77,8 @@ def judge_limit(limit: str, required: float, evidence: Evidence) -> Verdict:
         why = f": {evidence.missing[measure]}" if measure in evidence.missing else ""
         who = next(iter(numbers), None)
         return Verdict(limit, required, None, "incomplete", f"{limit} could not be measured{why}", who, *both)
-    worst = worse_of({who: one.worst for who, one in measured.items()}, better)
-    surely = worse_of({who: one.best for who, one in measured.items()}, better)
+    worst = worse_of({who: measurement.worst for who, measurement in measured.items()}, better)
+    surely = worse_of({who: measurement.best for who, measurement in measured.items()}, better)
     if not meets(measured[surely].best, required, better):
         status, worst = "not met", surely
         number = measured[surely].best if meets(measured[surely].number, required, better) else measured[surely].number
@@ -118,9 +118,9 @@ def _scores_of(evidence: Evidence, who: str, measure: str) -> Score:
     return evidence.informed[measure] if who == KNOWS_ORIGINALS and measure in evidence.informed else evidence.release[measure]
 
 
-def _undecided_sentence(limit: str, required: float, better: Direction, found: _Measured, aside: str, score: Score) -> str:
+def _undecided_sentence(limit: str, required: float, better: Direction, measurement: _Measured, aside: str, score: Score) -> str:
     """What is certain of a number whose bounds lie on both sides of its limit, and how many records are left in doubt."""
-    low, high = sorted((found.best, found.worst))
+    low, high = sorted((measurement.best, measurement.worst))
     remain = _undecided_records(score, " (", ")")
     word = "at most" if better == "low" else "at least"
     over = " over all known sets" if limit.startswith("known_sets.") else ""

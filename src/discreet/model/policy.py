@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
-from discreet.errors import PolicyError, nearest
+from discreet.errors import PolicyError
 from discreet.model.attribute import Attribute, Role
 from discreet.model.cells import ColumnCells
 from discreet.model.display import SECRET_NAME, facts_as_html, format_parameter, list_names, table_as_html
@@ -32,38 +32,11 @@ from discreet.model.knowledge import (
 )
 from discreet.model.presets.catalogue import PRESETS, expand_limits, find_preset
 from discreet.model.sampling import SamplingDesign
+from discreet.model.sections.reading import Reading
+from discreet.model.validation_errors import explain_validation_error
 from discreet.model.yaml_text import dump_yaml, load_yaml
 
-
-class Reading(BaseModel):
-    """Reading options for a text file, where the converter does not detect them correctly."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    separator: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(default=None, description="field separator")
-    decimal: Annotated[str, Field(pattern=r"^[.,]$")] | None = Field(default=None, description="decimal mark: . or ,")
-    thousands: Annotated[str, Field(pattern=r"^[.,'  _]$")] | None = Field(default=None, description="thousands mark")
-    encoding: str | None = Field(default=None, description="utf-8, latin-1, …")
-    sheet: str | None = Field(default=None, description="the sheet of an Excel file")
-    text: tuple[str, ...] = Field(default=(), description="attributes that are read as text even if they look like numbers")
-    dates: dict[str, Annotated[str, Field(pattern=r"%")]] = Field(
-        default_factory=dict, description="how dates are written, by attribute: {dob: '%d/%m/%Y'}"
-    )
-    pivot: Annotated[int, Field(ge=0, le=100)] = Field(
-        default=30, description="years of two digits below this number are 20.., the others 19..; default: 30"
-    )
-    header: Annotated[int, Field(ge=1, le=20)] | None = Field(
-        default=None, description="number of rows that hold the column names, joined by a space; default: from the rows"
-    )
-    skip: Annotated[int, Field(ge=0)] | None = Field(
-        default=None, description="number of rows above the column names, such as a title; default: from the rows"
-    )
-    missing: tuple[str, ...] = Field(default=(), description="texts that mean 'missing' in all attributes")
-
-    @field_validator("missing", mode="before")
-    @classmethod
-    def _markers_as_text(cls, markers: Any) -> Any:
-        return [str(marker) for marker in markers] if isinstance(markers, list | tuple) else markers
+__all__ = ["Plan", "Policy", "Reading", "Step", "explain_validation_error", "parse_policy"]
 
 
 class Step(BaseModel):
@@ -394,7 +367,7 @@ class Policy(BaseModel):
         policies = list(self.in_scenarios().values())
         attributes = dict(self.attributes)
         for name in {name for known in self.scenarios.values() for name in known} | {*itertools.chain(*self.known_together)}:
-            known = largest([one.attributes[name].known for one in policies])
+            known = largest([policy.attributes[name].known for policy in policies])
             attributes[name] = attributes[name].model_copy(update={"known": known})
         return self.with_(scenarios={}, attributes=attributes)
 
@@ -412,53 +385,3 @@ def parse_policy(text: str, *, origin: str = "the policy", folder: str | None = 
     """Read a policy from YAML text; reading is stopped after ``seconds`` (default: no limit)."""
     content = load_yaml(text, origin=origin, seconds=seconds)
     return Policy.from_dict({} if content is None else content, origin=origin, folder=folder)
-
-
-def explain_validation_error(error: ValidationError, model: type[BaseModel], subject: str = "") -> str:
-    """Pydantic's first error as a sentence that names the field, the rule and the value."""
-    findings = error.errors()
-    first = next((finding for finding in findings if finding["type"] == "extra_forbidden"), findings[0])
-    if _is_branch(first["loc"][-1:]):  # of several forms that a field can have, the one that was meant goes deepest
-        first = max((one for one in findings if one["loc"][: len(first["loc"]) - 1] == first["loc"][:-1]), key=_depth)
-    path = [str(part) for part in first["loc"] if not _is_branch((part,))]
-    where = ".".join(path) or subject or "it"
-    if subject and path:
-        where = f"{subject}.{where}"
-    if first["type"] == "extra_forbidden":
-        fields = _fields_at(model, path[:-1])
-        return f"'{path[-1]}' is not a field of {'.'.join(path[:-1]) or subject or 'a policy'}; {nearest(path[-1], fields)}"
-    message = first["msg"].removeprefix("Value error, ")
-    message = message[0].lower() + message[1:]
-    value = first.get("input")
-    shown = "" if isinstance(value, dict | list) or first["type"] in ("missing", "value_error") else f"; got {value!r}"
-    return f"'{where}': {message}{shown}"
-
-
-def _is_branch(part: tuple[int | str, ...]) -> bool:
-    """Whether this part of a location is Pydantic's name of a form that a field can have, which no policy file shows."""
-    return any(isinstance(one, str) and one.startswith(("constrained-", "dict[", "list[", "tuple[")) for one in part)
-
-
-def _depth(finding: Any) -> int:
-    return len(finding["loc"])
-
-
-def _fields_at(model: type[BaseModel], path: list[str]) -> list[str]:
-    """The valid field names at the end of a path."""
-    current: Any = model
-    for part in path:
-        fields = getattr(current, "model_fields", None)
-        if fields is None or part not in fields:
-            continue
-        current = _model_in(fields[part].annotation)
-    return [field.alias or name for name, field in getattr(current, "model_fields", {}).items()]
-
-
-def _model_in(annotation: Any) -> Any:
-    """The first model class inside an annotation such as ``dict[str, Attribute] | None``."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for inner in getattr(annotation, "__args__", ()):
-        if (model := _model_in(inner)) is not None:
-            return model
-    return None

@@ -46,5 +46,5 @@ class SamplingDesign(BaseModel):
         if self.population is not None:
             return self  # the population is the same, and the number of records says the rest
         if isinstance(self.fraction, dict):
-            return self.model_copy(update={"fraction": {name: one * share for name, one in self.fraction.items()}})
+            return self.model_copy(update={"fraction": {name: fraction * share for name, fraction in self.fraction.items()}})
         return self.model_copy(update={"fraction": (1.0 if self.fraction is None else self.fraction) * share})

@@ -99,14 +99,14 @@ class Reach:
         return f"{self.limit} ({self.status}), {self.subject} (given: {format_value(self.given)}): {'; '.join(parts)}{tried}"
 
     def _side(self, verb: str, *, up: bool) -> str:
-        held, flipped, end = (self.high, self.above, self.span[1]) if up else (self.low, self.below, self.span[0])
+        holds_to, flipped, end = (self.high, self.above, self.span[1]) if up else (self.low, self.below, self.span[0])
         if flipped is not None:
-            close = abs(flipped - held) <= 2e-3 * max(abs(held), abs(flipped), 1e-6)
-            where = f"at {format_value(held)}" if close else f"between {format_value(held)} and {format_value(flipped)}"
+            close = abs(flipped - holds_to) <= 2e-3 * max(abs(holds_to), abs(flipped), 1e-6)
+            where = f"at {format_value(holds_to)}" if close else f"between {format_value(holds_to)} and {format_value(flipped)}"
             return f"flips {where} where it {verb}"
-        if math.isclose(held, end, rel_tol=1e-12, abs_tol=1e-12):
+        if math.isclose(holds_to, end, rel_tol=1e-12, abs_tol=1e-12):
             return f"does not flip {_end_in_words(self.kind, end, up=up)}"
-        return f"holds {'up' if up else 'down'} to {format_value(held)}, not decided beyond"
+        return f"holds {'up' if up else 'down'} to {format_value(holds_to)}, not decided beyond"
 
     def to_dict(self) -> dict[str, Any]:
         return {

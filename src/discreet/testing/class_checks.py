@@ -15,7 +15,7 @@ from discreet import registry
 from discreet.errors import DiscreetError, PluginError
 from discreet.model.contracts import Plugin
 from discreet.model.engine_work import EngineWork
-from discreet.model.policy import explain_validation_error
+from discreet.model.validation_errors import explain_validation_error
 from discreet.testing.findings import Findings
 
 

@@ -38,20 +38,20 @@ def check_masking(
         findings.tell()  # what is wrong with the class makes the rest guesswork
     chosen = data if data is not None else type(method).example_data()
     table = fresh(chosen if chosen is not None else sample())
-    wanted = list(columns) if columns is not None else _columns(findings, method, table)
-    if wanted is None:
+    names = list(columns) if columns is not None else _columns(findings, method, table)
+    if names is None:
         findings.tell()
         return
 
     before = Snapshot(table)
-    release = findings.attempt("on a table that fits", run, method, table, wanted, must=True)
+    release = findings.attempt("on a table that fits", run, method, table, names, must=True)
     findings.need(not (changed := before.changes(table)), f"it changes its input: {', '.join(changed)}; work on a copy")
     if release is not None and _is_microdata(findings, "on a table that fits", release):
-        _keeps(findings, table, release, wanted)
-        _repeats(findings, method, table, release, wanted)
-        _tells(findings, method, table, release, wanted)
+        _keeps(findings, table, release, names)
+        _repeats(findings, method, table, release, names)
+        _tells(findings, method, table, release, names)
     for situation, relative in relatives(table).items():
-        own = wanted if columns is not None or not method.choose(table) else None
+        own = names if columns is not None or not method.choose(table) else None
         masked = findings.attempt(situation, run, method, relative, own)
         if masked is not None and _is_microdata(findings, situation, masked):
             _keeps(findings, relative, masked, own if own is not None else method.choose(relative), situation)
@@ -68,9 +68,9 @@ def check_masking(
 
 def run(method: MaskingMethod, data: Microdata, columns: Sequence[str] | None) -> Microdata:
     """Check and mask as a plan's step does."""
-    wanted = list(method.choose(data)) if columns is None else list(columns)
-    method.check(data, wanted)
-    return method.mask(data, wanted, _DRAW)
+    names = list(method.choose(data)) if columns is None else list(columns)
+    method.check(data, names)
+    return method.mask(data, names, _DRAW)
 
 
 def _columns(findings: Findings, method: MaskingMethod, table: Microdata) -> list[str] | None:

@@ -124,9 +124,7 @@ class Replacement:
     def _columns_to_recreate(self, old: dict[str, _Column], new: dict[str, _Column], order: Sequence[str]) -> list[str]:
         """Columns to drop and add again so that they have the order of the data; none if any of them has dependents."""
         names = list(new)
-        first = next(
-            (index for index, (column, wanted) in enumerate(zip(order, names, strict=True)) if column != wanted), len(names)
-        )
+        first = next((index for index, (column, name) in enumerate(zip(order, names, strict=True)) if column != name), len(names))
         displaced = [old[name] for name in names[first:] if name in old]
         if (
             not displaced

@@ -62,15 +62,15 @@ def read(path: Path, policy: Policy) -> Table:
     return Table(_restore_types(loaded, names))
 
 
-def _choose_sheet(book: Any, wanted: str | None, path: Path) -> str:
+def _choose_sheet(book: Any, sheet: str | None, path: Path) -> str:
     """The sheet that the policy names, else the only one with a table; several tables are a question to the data controller."""
     names: list[str] = list(book.sheet_names)
-    if wanted is not None:
-        if wanted not in names:
+    if sheet is not None:
+        if sheet not in names:
             record_choice(Choice("sheet", "", "the workbook has no sheet of the name in the options", alternatives=tuple(names)))
-            raise SourceError(f"{path}: has no sheet '{wanted}'; {nearest(wanted, names)}")
-        record_choice(Choice("sheet", wanted, "set in the options", given=True, alternatives=tuple(names)))
-        return wanted
+            raise SourceError(f"{path}: has no sheet '{sheet}'; {nearest(sheet, names)}")
+        record_choice(Choice("sheet", sheet, "set in the options", given=True, alternatives=tuple(names)))
+        return sheet
     if len(names) == 1:
         record_choice(Choice("sheet", names[0], "the only sheet of the workbook", alternatives=tuple(names)))
         return names[0]

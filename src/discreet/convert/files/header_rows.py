@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from discreet.convert.files.reading_notes import Choice, record_choice
-from discreet.model.policy import Reading
+from discreet.model.sections.reading import Reading
 
 EXAMINED_ROWS = 60
 _MOST_TITLES, _MOST_HEADER_ROWS = 20, 3

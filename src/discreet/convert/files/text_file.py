@@ -17,7 +17,7 @@ from discreet.convert.files.expansion import check_text_fits, decompress_pieces
 from discreet.convert.files.header_rows import count_trailing_rows, join_header, locate_header, record_place
 from discreet.convert.files.reading_notes import Choice, add_note, record_choice
 from discreet.errors import SourceError
-from discreet.model.policy import Reading
+from discreet.model.sections.reading import Reading
 
 SEPARATORS = ",;\t|"
 _SAMPLE_BYTES = 1 << 22

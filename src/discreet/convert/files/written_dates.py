@@ -14,7 +14,8 @@ import polars as pl
 
 from discreet.convert.files.reading_notes import Choice, add_note, record_choice
 from discreet.errors import SourceError
-from discreet.model.policy import Policy, Reading
+from discreet.model.policy import Policy
+from discreet.model.sections.reading import Reading
 
 _SAMPLE = 500
 _FIRST_YEAR, _LAST_YEAR = 1800, 2100

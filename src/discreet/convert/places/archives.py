@@ -49,13 +49,13 @@ def unpack_table(archive_path: Path, member: str | None, name: str, max_bytes: f
     return PlacedFile(path, f"{name}#{_printable(entry.filename)}", folder)
 
 
-def _choose_member(archive: zipfile.ZipFile, wanted: str | None, name: str) -> zipfile.ZipInfo:
+def _choose_member(archive: zipfile.ZipFile, member: str | None, name: str) -> zipfile.ZipInfo:
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-    if wanted is not None:
-        match = [entry for entry in entries if entry.filename == wanted]
+    if member is not None:
+        match = [entry for entry in entries if entry.filename == member]
         if not match:
             known = [_printable(entry.filename) for entry in entries]
-            raise SourceError(f"{name}: has no member '{wanted}'; {nearest(wanted, known)}")
+            raise SourceError(f"{name}: has no member '{member}'; {nearest(member, known)}")
         chosen = match[-1]  # the last entry of a name is the valid one
     else:
         tables = list({entry.filename: entry for entry in entries if _is_table(entry.filename)}.values())

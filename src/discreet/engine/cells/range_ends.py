@@ -49,18 +49,18 @@ _PERIODS = (
 
 
 def round_ends_outward(
-    values: pl.Series, low: NDArray[np.int64], high: NDArray[np.int64], held: NDArray[np.int64], enough: int
+    values: pl.Series, low: NDArray[np.int64], high: NDArray[np.int64], frequencies: NDArray[np.int64], enough: int
 ) -> tuple[list[Any], list[Any]]:
     """The published ends of ranges from ``values[low]`` to ``values[high]``, which are sorted and different.
 
-    ``held`` are the records that hold each value; a value of at least ``enough`` records stays as it is.
+    ``frequencies`` are the records that hold each value; a value of at least ``enough`` records stays as it is.
 
     >>> ages = pl.Series([23, 31, 35, 58])
     >>> round_ends_outward(ages, np.array([0]), np.array([2]), np.array([1, 1, 3, 1]), 3)
     ([22], [35])
     """
     lowest, highest = values.gather(low), values.gather(high)
-    keeps_low, keeps_high = held[low] >= enough, held[high] >= enough
+    keeps_low, keeps_high = frequencies[low] >= enough, frequencies[high] >= enough
     if isinstance(values.dtype, pl.Datetime) or values.dtype == pl.Date:
         below, above = _round_dates(values, lowest, highest, keeps_low | keeps_high)
     elif values.dtype.is_numeric():

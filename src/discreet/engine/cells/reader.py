@@ -132,10 +132,10 @@ def _group_labels(hierarchy: Hierarchy | None, cells: ColumnCells | None) -> Map
     return hierarchy.groups
 
 
-def _codes_with_text(texts: pl.Series, wanted: set[str]) -> dict[int, str]:
+def _codes_with_text(texts: pl.Series, labels: set[str]) -> dict[int, str]:
     if not len(texts):
         return {}
-    codes = np.flatnonzero(texts.is_in(list(wanted)).to_numpy()).tolist()
+    codes = np.flatnonzero(texts.is_in(list(labels)).to_numpy()).tolist()
     return {code: texts[code] for code in codes}
 
 

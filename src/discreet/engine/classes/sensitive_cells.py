@@ -50,9 +50,9 @@ class SensitiveCells:
         entries = np.repeat(np.arange(len(keys)), degrees)
         steps = np.arange(degrees.sum()) - np.repeat(np.cumsum(degrees) - degrees, degrees)
         others = self.partners[np.repeat(self.starts[histograms.values], degrees) + steps]
-        wanted = histograms.classes[entries] * size + others
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        same_class = keys[at] == wanted
+        partner_keys = histograms.classes[entries] * size + others
+        at = np.minimum(np.searchsorted(keys, partner_keys), len(keys) - 1)
+        same_class = keys[at] == partner_keys
         return merge_values(histograms, entries[same_class], at[same_class], size)
 
 

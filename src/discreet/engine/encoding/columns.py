@@ -63,11 +63,11 @@ def thread_count() -> int:
 
 def encode(data: Microdata, names: Iterable[str]) -> list[Column]:
     """The named columns as codes, in the order of the names."""
-    wanted = list(names)
+    requested = list(names)
     cached: dict[str, Column] = data.cache.setdefault("columns", {})
     derived: dict[str, dict[Any, Any]] = data.cache.get("derived", {})
-    cached.update({name: derived[name]["codes"] for name in wanted if name not in cached and "codes" in derived.get(name, ())})
-    missing = [name for name in dict.fromkeys(wanted) if name not in cached]
+    cached.update({name: derived[name]["codes"] for name in requested if name not in cached and "codes" in derived.get(name, ())})
+    missing = [name for name in dict.fromkeys(requested) if name not in cached]
     attributes = {name: data.attribute(name) for name in missing}
     if len(missing) > 1 and len(data) > 50_000:
         with WorkerThreads(thread_count()) as pool:
@@ -78,7 +78,7 @@ def encode(data: Microdata, names: Iterable[str]) -> list[Column]:
     for name in missing:
         if name in derived:
             derived[name]["codes"] = cached[name]
-    return [cached[name] for name in wanted]
+    return [cached[name] for name in requested]
 
 
 def encode_series(series: pl.Series, attribute: Attribute | None = None, labelled: bool = False) -> Column:

@@ -32,9 +32,9 @@ def encode_shared(left: pl.DataFrame, right: pl.DataFrame, pairs: Sequence[tuple
     """
     shared = []
     for name, right_name in pairs:
-        for frame, wanted in ((left, name), (right, right_name)):
-            if wanted not in frame.columns:
-                raise DataError(f"there is no column '{wanted}'; {nearest(wanted, frame.columns)}")
+        for frame, column_name in ((left, name), (right, right_name)):
+            if column_name not in frame.columns:
+                raise DataError(f"there is no column '{column_name}'; {nearest(column_name, frame.columns)}")
         left_values, right_values = to_common_type(left[name], right[right_name])
         column = encode_series(pl.concat([left_values, right_values]))
         size = left.height

@@ -61,11 +61,11 @@ def _first_bytes(data: NDArray[np.uint8], starts: NDArray[np.int64], common: int
 
 
 @compiled
-def _is_before(data: NDArray[np.uint8], starts: NDArray[np.int64], common: int, one: int, other: int) -> bool:
+def _is_before(data: NDArray[np.uint8], starts: NDArray[np.int64], common: int, own_place: int, other_place: int) -> bool:
     """Whether a text is before another one in the order of their bytes. O(their length)."""
-    length, other_length = starts[one + 1] - starts[one], starts[other + 1] - starts[other]
+    length, other_length = starts[own_place + 1] - starts[own_place], starts[other_place + 1] - starts[other_place]
     for position in range(common, min(length, other_length)):
-        own, its = data[starts[one] + position], data[starts[other] + position]
+        own, its = data[starts[own_place] + position], data[starts[other_place] + position]
         if own != its:
             return bool(own < its)
     return bool(length < other_length)

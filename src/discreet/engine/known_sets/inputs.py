@@ -227,11 +227,11 @@ def _by_containment(
     return [RecordClass(None, size, codes, query_codes, [len(relation.place) for relation in relations], relations)]
 
 
-def _meaning_of(original: Microdata, masked: Microdata, true: Column, held: Column) -> Containment:
+def _meaning_of(original: Microdata, masked: Microdata, true: Column, released: Column) -> Containment:
     spec = original.attribute(true.name).hierarchy
     hierarchy = hierarchy_of(original, true.name) if spec is not None else None
     numeric = original.level(true.name) in (Level.NUMERIC, Level.DATE)
-    return read_containment(true, held, hierarchy, numeric=numeric, cells=masked.cells.get(true.name))
+    return read_containment(true, released, hierarchy, numeric=numeric, cells=masked.cells.get(true.name))
 
 
 def _layers(meaning: Containment, originals: int, cells: int) -> tuple[NDArray[np.uint8], list[NDArray[np.uint32]]] | None:

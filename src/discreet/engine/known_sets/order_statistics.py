@@ -31,17 +31,19 @@ def order_statistics(values: NDArray[np.float64], places: Sequence[int]) -> list
         return _select(values, places)
     counts = np.zeros(_BUCKETS, dtype=np.int64)
     for _, bucket in _buckets(values):
-        found = np.bincount(bucket)
-        counts[: len(found)] += found
+        block_counts = np.bincount(bucket)
+        counts[: len(block_counts)] += block_counts
     if counts[_NEGATIVE:].any():
         return _select(values, places)
     end = np.cumsum(counts)
-    wanted = np.zeros(_BUCKETS, dtype=np.bool_)
-    wanted[np.searchsorted(end, places, side="right")] = True
-    if counts[wanted].sum() > _WORTH * len(values):
+    asked_buckets = np.zeros(_BUCKETS, dtype=np.bool_)
+    asked_buckets[np.searchsorted(end, places, side="right")] = True
+    if counts[asked_buckets].sum() > _WORTH * len(values):
         return _select(values, places)
-    candidates = np.concatenate([block[wanted[bucket]] for block, bucket in _buckets(values)])
-    left_out = np.cumsum(np.where(wanted, 0, counts))[np.searchsorted(end, places, side="right")]  # before the bucket: not wanted
+    candidates = np.concatenate([block[asked_buckets[bucket]] for block, bucket in _buckets(values)])
+    left_out = np.cumsum(np.where(asked_buckets, 0, counts))[
+        np.searchsorted(end, places, side="right")
+    ]  # values of buckets before it that were not asked for
     return _select(candidates, [int(place) for place in np.asarray(places) - left_out])
 
 

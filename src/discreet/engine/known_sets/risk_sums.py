@@ -118,10 +118,10 @@ class RiskSums:
             for below in range(node + 1, int(tree.end[node])):
                 if tree.chance[below] == 0 or not blocked.isdisjoint(tree.sets[below]):
                     continue
-                held = self.terms.member[below].tobytes()
-                known = best.get(held)
+                members = self.terms.member[below].tobytes()
+                known = best.get(members)
                 if known is None or (-tree.chance[below], tree.rank[below]) < (-tree.chance[known], tree.rank[known]):
-                    best[held] = below
+                    best[members] = below
             self._likeliest[key] = list(best.values())
         return self._likeliest[key]
 

@@ -152,8 +152,8 @@ def _is_marked(values: pl.Series) -> bool:
     for begin in range(0, len(values), _MARKED_BLOCK):
         block = values.slice(begin, _MARKED_BLOCK)
         texts = block.to_arrow(compat_level=pl.CompatLevel.oldest()).buffers()[2]
-        held = texts.to_pybytes() if texts else b""
-        if any(mark in held for mark in _MARK_BYTES) and bool(block.str.contains(MARKS).any()):
+        content = texts.to_pybytes() if texts else b""
+        if any(mark in content for mark in _MARK_BYTES) and bool(block.str.contains(MARKS).any()):
             return True
     return False
 

@@ -156,10 +156,10 @@ def _spellings(part: str) -> frozenset[str]:
     """A word in small Latin letters without accents: an umlaut once as two letters and once as one."""
     lower = part.strip().lower().replace("ß", "ss").replace("æ", "ae").replace("ł", "l").replace("đ", "d").replace("ı", "i")
     lower = unicodedata.normalize("NFC", lower)
-    written_out = re.sub("[äöü]", lambda found: {"ä": "ae", "ö": "oe", "ü": "ue"}[found.group()], lower)
-    both = (written_in_latin(_without_accents(one.replace("ø", "o").replace("å", "a"))) for one in (lower, written_out))
+    written_out = re.sub("[äöü]", lambda letter: {"ä": "ae", "ö": "oe", "ü": "ue"}[letter.group()], lower)
+    both = (written_in_latin(_without_accents(spelling.replace("ø", "o").replace("å", "a"))) for spelling in (lower, written_out))
     # Cyrillic names end in -iya and -iy where others write -ia and -i
-    return frozenset(form for one in both for form in (one, one.replace("iya", "ia"), one.removesuffix("y")))
+    return frozenset(form for spelling in both for form in (spelling, spelling.replace("iya", "ia"), spelling.removesuffix("y")))
 
 
 def _without_accents(text: str) -> str:

@@ -35,7 +35,7 @@ def date_format(values: pl.Series) -> str | None:
         return None
     if float(known.str.strip_chars().str.len_chars().is_between(6, 32).mean() or 0) < _ENOUGH:  # type: ignore[arg-type]
         return None
-    best = max(_FORMATS, key=lambda one: _share(known, one))
+    best = max(_FORMATS, key=lambda date_format: _share(known, date_format))
     return best if _share(known, best) >= _ENOUGH else None
 
 

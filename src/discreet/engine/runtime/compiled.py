@@ -107,7 +107,7 @@ class Kernel:
             _interpreting.active = False
 
     def _is_small(self, arguments: tuple[Any, ...]) -> bool:
-        longest = max((one.size for one in arguments if isinstance(one, np.ndarray)), default=0)
+        longest = max((argument.size for argument in arguments if isinstance(argument, np.ndarray)), default=0)
         Kernel._work += longest
         return longest <= self.most and Kernel._work <= SMALL_WORK
 

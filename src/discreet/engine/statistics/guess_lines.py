@@ -45,7 +45,7 @@ class Judge:
 
     def worst(self, field: str, numbers: Numbers) -> float | None:
         """The field of the worse intruder; None where one of them has none."""
-        values = [one.get(field) for one in numbers]
+        values = [fields.get(field) for fields in numbers]
         known = [value for value in values if value is not None]
         if len(known) < len(values) or not known:
             return None

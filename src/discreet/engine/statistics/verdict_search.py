@@ -47,20 +47,20 @@ def search_line(between: Between, status: Status, given: float, end: float, *, m
     flipped = end if is_flipped(end) else None
     if not monotone:
         return _march(over, is_flipped, status, given, end, flipped)
-    # the verdict holds up to ``held`` and not for certain up to ``open_from``; it is flipped at ``flipped``
-    held, open_from = given, end
+    # the verdict holds up to ``holds_to`` and not for certain up to ``open_from``; it is flipped at ``flipped``
+    holds_to, open_from = given, end
     for step in range(_MOST_STEPS):
-        if _is_narrow(held, open_from):
+        if _is_narrow(holds_to, open_from):
             break
         report_progress("searching where a verdict changes", step, _MOST_STEPS)
-        middle = _middle(held, open_from)
+        middle = _middle(holds_to, open_from)
         if over(given, middle) == status:
-            held = middle
+            holds_to = middle
         else:
             open_from = middle
             flipped = middle if is_flipped(middle) else flipped
     if flipped is None or flipped == open_from:
-        return Side(held, flipped)
+        return Side(holds_to, flipped)
     undecided = open_from  # epsilon leaves a zone open: narrow its far end too
     for step in range(_MOST_STEPS):
         if _is_narrow(undecided, flipped):
@@ -71,7 +71,7 @@ def search_line(between: Between, status: Status, given: float, end: float, *, m
             flipped = middle
         else:
             undecided = middle
-    return Side(held, flipped)
+    return Side(holds_to, flipped)
 
 
 def search_grid(status_at: Callable[[float], Status], status: Status, given: float, end: float, places: int = 16) -> Side:
@@ -79,43 +79,43 @@ def search_grid(status_at: Callable[[float], Status], status: Status, given: flo
 
     A change between two places at which the state is the same is not found; of a change that is found, the place is.
     """
-    held, flipped = given, None
+    holds_to, flipped = given, None
     for step in range(1, places + 1):
         report_progress("searching where a verdict changes", step, places)
         place = end if step == places else given + (end - given) * step / places
         if status_at(place) not in (status, "incomplete"):
             flipped = place
             break
-        held = place
-    while flipped is not None and not _is_narrow(held, flipped):
-        middle = (held + flipped) / 2
+        holds_to = place
+    while flipped is not None and not _is_narrow(holds_to, flipped):
+        middle = (holds_to + flipped) / 2
         if status_at(middle) not in (status, "incomplete"):
             flipped = middle
         else:
-            held = middle
-    return Side(held, flipped)
+            holds_to = middle
+    return Side(holds_to, flipped)
 
 
 def _march(
     over: Between, is_flipped: Callable[[float], bool], status: Status, given: float, end: float, flipped: float | None
 ) -> Side:
     """Extend the certified interval by steps that double where they succeed and halve where they do not."""
-    held, step = given, (end - given) / 4
+    holds_to, step = given, (end - given) / 4
     for number in range(_MOST_STEPS):
         goal = end if flipped is None else flipped
         report_progress("searching where a verdict changes", number, _MOST_STEPS)
-        place = goal if abs(goal - held) <= abs(step) else held + step
-        if over(held, place) == status:
-            held, step = place, step * 2
+        place = goal if abs(goal - holds_to) <= abs(step) else holds_to + step
+        if over(holds_to, place) == status:
+            holds_to, step = place, step * 2
             if place == end:
                 return Side(end, None)
             continue
         if place != flipped and is_flipped(place):
             flipped = place
         step /= 2
-        if abs(step) <= PRECISION * max(abs(held), _SMALLEST) / 2:
+        if abs(step) <= PRECISION * max(abs(holds_to), _SMALLEST) / 2:
             break
-    return Side(held, flipped)
+    return Side(holds_to, flipped)
 
 
 def _is_narrow(here: float, there: float) -> bool:

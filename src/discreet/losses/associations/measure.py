@@ -122,12 +122,14 @@ class Associations(LossMeasure):
             "pairs": len(pairs),
         }
         effects = [comparison for text in self.analyses for comparison in self._effects(parse_formula(text), original, masked)]
-        counted = [one for one in effects if one.records is None or one.records >= self.fewest]
-        clear = [_relative_change(one.before, one.after) for one in counted if one.before.is_clear]
+        counted = [effect for effect in effects if effect.records is None or effect.records >= self.fewest]
+        clear = [_relative_change(effect.before, effect.after) for effect in counted if effect.before.is_clear]
         summary["effect"] = max(clear, default=0.0) if self.analyses else None
-        summary["effects_outside"] = sum(_is_outside(one.before, one.after) for one in counted) if self.analyses else None
+        summary["effects_outside"] = (
+            sum(_is_outside(effect.before, effect.after) for effect in counted) if self.analyses else None
+        )
         summary["effects"] = len(counted)
-        notes += [Note(_describe(one, self.fewest), "") for one in effects]
+        notes += [Note(_describe(effect, self.fewest), "") for effect in effects]
         return Score(self.name, summary, None, _by_attribute(names, pairs, changes), notes=tuple(notes))
 
     def _compared(self, original: Microdata, masked: Microdata) -> tuple[list[str], set[str], list[str]]:

@@ -125,11 +125,13 @@ def _build_tree_axis(data: Microdata, column: Column, scale: Scale) -> Axis:
     )
 
 
-def group_ranges(axis: Axis, low: NDArray[np.int32], high: NDArray[np.int32], held: NDArray[np.int64], enough: int) -> pl.Series:
+def group_ranges(
+    axis: Axis, low: NDArray[np.int32], high: NDArray[np.int32], frequencies: NDArray[np.int64], enough: int
+) -> pl.Series:
     """The published label of each group from its lowest and highest code: a value, an interval, a set of categories, or null.
 
-    ``held`` are the records or persons that hold each value; an end of an interval that fewer than ``enough`` hold is rounded
-    outward.
+    ``frequencies`` are the records or persons that hold each value; an end of an interval that fewer than ``enough`` hold is
+    rounded outward.
     """
     values = axis.column.values.to_list()
     width = axis.column.cardinality
@@ -138,7 +140,7 @@ def group_ranges(axis: Axis, low: NDArray[np.int32], high: NDArray[np.int32], he
         write = _category_writer(axis, values)
     else:
         wide = pairs[(pairs // width < pairs % width) & (pairs % width < len(values))]
-        ends = round_ends_outward(axis.column.values, wide // width, wide % width, held, enough)
+        ends = round_ends_outward(axis.column.values, wide // width, wide % width, frequencies, enough)
         write = _interval_writer(values, dict(zip(wide.tolist(), zip(*ends, strict=True), strict=True)), width)
     texts = [write(int(pair) // width, int(pair) % width) if pair % width < len(values) else None for pair in pairs]
     return pl.Series(axis.column.name, texts, dtype=pl.String).gather(pair_of_group)

@@ -223,8 +223,8 @@ def _intervals(
     """The interval of each span of ranks that holds two values or more, and no null."""
     wide = (lowest < highest) & (highest < len(ordered))
     low, high = lowest[wide], highest[wide]
-    held = np.bincount(axis.rank[axis.column.codes], minlength=len(axis.rank))
-    ends = round_ends_outward(ordered, low, high, held, enough)
+    frequencies = np.bincount(axis.rank[axis.column.codes], minlength=len(axis.rank))
+    ends = round_ends_outward(ordered, low, high, frequencies, enough)
     return {
         (first, last): str(Interval(below, above, True, True))
         for first, last, below, above in zip(low.tolist(), high.tolist(), *ends, strict=True)

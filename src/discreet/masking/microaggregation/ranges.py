@@ -56,8 +56,8 @@ def _intervals(
     single, wide = np.flatnonzero(~missing & (low == high)), np.flatnonzero(~missing & (low < high))
     for place, value in zip(single.tolist(), column.values.gather(low[single]).to_list(), strict=True):
         labels[place] = leaf_text(value)
-    held = np.bincount(column.codes, minlength=column.cardinality)
-    ends = round_ends_outward(column.values, low[wide], high[wide], held, enough)
+    frequencies = np.bincount(column.codes, minlength=column.cardinality)
+    ends = round_ends_outward(column.values, low[wide], high[wide], frequencies, enough)
     for place, first, last in zip(wide.tolist(), *ends, strict=True):
         labels[place] = f"[{leaf_text(first)}, {leaf_text(last)}]"
     return labels

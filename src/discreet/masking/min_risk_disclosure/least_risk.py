@@ -196,10 +196,10 @@ def _search_by_attribute(problem: Disclosure, k: int, prior: Floats, judge: Judg
     return rule, losses, bound
 
 
-def _cheapest_by_attribute(costs: Floats, available: Rule, wanted: NDArray[np.int64]) -> Rule:
+def _cheapest_by_attribute(costs: Floats, available: Rule, numbers: NDArray[np.int64]) -> Rule:
     """The rule that discloses, of each attribute, the entries with the smallest costs."""
     rule = np.zeros(available.shape, dtype=np.bool_)
-    for column, number in enumerate(wanted):
+    for column, number in enumerate(numbers):
         rule[:, column] = select_lowest(np.where(available[:, column], costs[:, column], np.nan), int(number))
     return rule
 

@@ -53,9 +53,9 @@ def _cost_of_equality(
     return np.asarray(((own != other) * values) @ prices)
 
 
-def _comes_first(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _comes_first(row: NDArray[np.int64], other_row: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether a row comes before another in the order of the values: ties do not depend on the order of the records."""
-    differs = one != other
+    differs = row != other_row
     first = np.argmax(differs, axis=1)
-    at = np.arange(len(one))
-    return np.asarray(differs.any(axis=1) & (one[at, first] < other[at, first]))
+    at = np.arange(len(row))
+    return np.asarray(differs.any(axis=1) & (row[at, first] < other_row[at, first]))

@@ -28,8 +28,8 @@ _SPACES = re.compile(r"[ \t\r\n\f]+")
 
 def parse_page(page: str) -> list[Element]:
     """The elements inside ``<main>`` of a report page, charts as their static SVG."""
-    found = _MAIN.search(page)
-    parser = _PageParser(page if found is None else found[1])
+    main_part = _MAIN.search(page)
+    parser = _PageParser(page if main_part is None else main_part[1])
     return parser.top["k"]  # type: ignore[no-any-return]
 
 

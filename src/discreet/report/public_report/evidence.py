@@ -74,10 +74,10 @@ def publish(evidence: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _population(found: Mapping[str, Any]) -> dict[str, Any]:
+def _population(section: Mapping[str, Any]) -> dict[str, Any]:
     """What each number about the population rests on, without the numbers, which stand in the tables of the measures."""
     names = ("measure", "field", "basis")
-    numbers = [{name: row[name] for name in names} | {"basis": coarsen_sentence(row["basis"])} for row in found["numbers"]]
+    numbers = [{name: row[name] for name in names} | {"basis": coarsen_sentence(row["basis"])} for row in section["numbers"]]
     return {"numbers": numbers, "classes": []}
 
 

@@ -21,7 +21,7 @@ _MILLISECOND = 1_000
 """In microseconds: spreadsheets store moments as fractions of a day, which are exact to about that."""
 
 
-def differing_values(one: pl.Series, other: pl.Series) -> NDArray[np.bool_]:
+def differing_values(left: pl.Series, right: pl.Series) -> NDArray[np.bool_]:
     """Where two columns hold different values; null differs from every value, and from no null.
 
     >>> import datetime as dt
@@ -30,21 +30,21 @@ def differing_values(one: pl.Series, other: pl.Series) -> NDArray[np.bool_]:
     >>> differing_values(pl.Series([0.1, 2.0], dtype=pl.Float32), pl.Series([0.1, 2.5])).tolist()
     [False, True]
     """
-    one, other = _plain(one, other.dtype), _plain(other, one.dtype)
-    if one.dtype == other.dtype and not isinstance(one.dtype, pl.Datetime):
-        return one.ne_missing(other).to_numpy()
-    if pl.Float32 in (one.dtype, other.dtype) and one.dtype.is_numeric() and other.dtype.is_numeric():
-        return _differing_singles(one, other)
-    kinds = kind_of(one.dtype), kind_of(other.dtype)
-    if "text" in kinds and kinds != ("text", "text") and _ordered(one, other):
-        text, native = (one, other) if kinds[0] == "text" else (other, one)
+    left, right = _plain(left, right.dtype), _plain(right, left.dtype)
+    if left.dtype == right.dtype and not isinstance(left.dtype, pl.Datetime):
+        return left.ne_missing(right).to_numpy()
+    if pl.Float32 in (left.dtype, right.dtype) and left.dtype.is_numeric() and right.dtype.is_numeric():
+        return _differing_singles(left, right)
+    kinds = kind_of(left.dtype), kind_of(right.dtype)
+    if "text" in kinds and kinds != ("text", "text") and _ordered(left, right):
+        text, native = (left, right) if kinds[0] == "text" else (right, left)
         return _differing_from_text(text, native)
-    if isinstance(one.dtype, pl.Datetime) and isinstance(other.dtype, pl.Date | pl.Datetime):
-        return _apart(one, other)
-    if isinstance(other.dtype, pl.Datetime) and one.dtype == pl.Date:
-        return _apart(one, other)
-    one, other = to_common_type(one, other)
-    return one.ne_missing(other).to_numpy()
+    if isinstance(left.dtype, pl.Datetime) and isinstance(right.dtype, pl.Date | pl.Datetime):
+        return _apart(left, right)
+    if isinstance(right.dtype, pl.Datetime) and left.dtype == pl.Date:
+        return _apart(left, right)
+    left, right = to_common_type(left, right)
+    return left.ne_missing(right).to_numpy()
 
 
 def _plain(series: pl.Series, beside: pl.DataType) -> pl.Series:
@@ -54,14 +54,14 @@ def _plain(series: pl.Series, beside: pl.DataType) -> pl.Series:
     return series.cast(pl.Int64) if series.dtype == pl.Boolean and beside.is_numeric() else series
 
 
-def _ordered(one: pl.Series, other: pl.Series) -> bool:
+def _ordered(left: pl.Series, right: pl.Series) -> bool:
     """Whether one column is text and the other has values on an axis that a text may name."""
-    return {one.dtype, other.dtype} != {pl.String, pl.Null} and not (one.dtype.is_nested() or other.dtype.is_nested())
+    return {left.dtype, right.dtype} != {pl.String, pl.Null} and not (left.dtype.is_nested() or right.dtype.is_nested())
 
 
-def _differing_singles(one: pl.Series, other: pl.Series) -> NDArray[np.bool_]:
+def _differing_singles(left: pl.Series, right: pl.Series) -> NDArray[np.bool_]:
     """Numbers of which one side has 24 bits: the other is rounded likewise."""
-    return one.cast(pl.Float32).ne_missing(other.cast(pl.Float32)).to_numpy()
+    return left.cast(pl.Float32).ne_missing(right.cast(pl.Float32)).to_numpy()
 
 
 def _differing_from_text(text: pl.Series, native: pl.Series) -> NDArray[np.bool_]:
@@ -80,16 +80,16 @@ def _differing_from_text(text: pl.Series, native: pl.Series) -> NDArray[np.bool_
     values = native_positions(native.gather(rows))
     if native.dtype == pl.Float32:
         places = np.asarray(places, dtype=np.float32)
-    named, held = same_scale([places, values])
-    changed[rows] = ~(plain[codes] & (named[codes] == held)) if len(rows) else False
+    named, placed_values = same_scale([places, values])
+    changed[rows] = ~(plain[codes] & (named[codes] == placed_values)) if len(rows) else False
     return np.asarray(changed, dtype=np.bool_)
 
 
-def _apart(one: pl.Series, other: pl.Series) -> NDArray[np.bool_]:
+def _apart(first: pl.Series, second: pl.Series) -> NDArray[np.bool_]:
     """Moments and days that differ by a millisecond or more."""
-    left, right = (_moment(series).to_physical() for series in (one, other))
+    left, right = (_moment(series).to_physical() for series in (first, second))
     apart: Any = (left - right).abs() >= _MILLISECOND
-    return np.asarray((apart.fill_null(value=False) | (one.is_null() != other.is_null())).to_numpy())
+    return np.asarray((apart.fill_null(value=False) | (first.is_null() != second.is_null())).to_numpy())
 
 
 def _moment(series: pl.Series) -> pl.Series:

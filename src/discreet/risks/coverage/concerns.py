@@ -41,78 +41,78 @@ class Shares:
     most_together: int
 
 
-def find_concerns(data: Microdata, paired: Paired | None, found: Findings, shares: Shares) -> None:
+def find_concerns(data: Microdata, paired: Paired | None, findings: Findings, shares: Shares) -> None:
     """Fill the findings about released columns, by their released values."""
     records = len(data)
-    asked = [one for one in found.examined if one.accepted is None]
-    columns = dict(zip([one.name for one in asked], encode(data, [one.name for one in asked]), strict=True))
-    found.unread_keys = [one.name for one in asked if one.unread_key and len(columns[one.name].values) > 1]
-    classes = KeyClasses(encode(data, [one.name for one in found.examined if one.known_to]), records)
+    asked = [examined for examined in findings.examined if examined.accepted is None]
+    columns = dict(zip([examined.name for examined in asked], encode(data, [examined.name for examined in asked]), strict=True))
+    findings.unread_keys = [examined.name for examined in asked if examined.unread_key and len(columns[examined.name].values) > 1]
+    classes = KeyClasses(encode(data, [examined.name for examined in findings.examined if examined.known_to]), records)
     left: list[Column] = []
-    for number, one in enumerate(asked):
+    for number, examined in enumerate(asked):
         report_progress("coverage", number, 2 * len(asked))
-        column = columns[one.name]
-        facts = Facts(column, look_up_name(one.name), records)
-        undecided = _is_undecided(one, facts)
-        if undecided or one.direct:
-            found.uniqueness[one.name] = share_unique([column], records)
+        column = columns[examined.name]
+        facts = Facts(column, look_up_name(examined.name), records)
+        undecided = _is_undecided(examined, facts)
+        if undecided or examined.direct:
+            findings.uniqueness[examined.name] = share_unique([column], records)
         look = look_of(facts)
         if look is not None and look.pointing is Pointing.NUMBER and _is_coarse(data, column, shares):
             look = None
         if look is None and undecided and classes.keys and may_number_persons(facts) and _rows_are_alike(column, classes.ids):
             look = Look("numbers of persons or groups", Pointing.NUMBER)
-        if (words := _concern(one, look, facts, undecided)) is not None:
-            found.looks[one.name] = words
-        elif undecided and not one.pseudonymized:
-            shown = _shown(one, paired)
+        if (words := _concern(examined, look, facts, undecided)) is not None:
+            findings.looks[examined.name] = words
+        elif undecided and not examined.pseudonymized:
+            shown = _shown(examined, paired)
             if shown is not None:
-                found.uniqueness[one.name] = _share_singled(column, shown, records)
-            share = found.uniqueness[one.name]
+                findings.uniqueness[examined.name] = _share_singled(column, shown, records)
+            share = findings.uniqueness[examined.name]
             if share >= shares.alone and share * records >= LEAST_SINGLED:
-                found.singling.append(one.name)
+                findings.singling.append(examined.name)
             elif shown is None or float(shown.mean()) >= shares.alone:
                 left.append(column)
-        elif one.role is Role.HOUSEHOLD and records >= _LEAST_HOUSEHOLDS and not one.pseudonymized:
-            found.uniqueness[one.name] = share = share_unique([column], records)
+        elif examined.role is Role.HOUSEHOLD and records >= _LEAST_HOUSEHOLDS and not examined.pseudonymized:
+            findings.uniqueness[examined.name] = share = share_unique([column], records)
             if share >= _MOSTLY_ALONE:
-                found.singling.append(one.name)
-    _combine(found, left, classes, records, shares)
+                findings.singling.append(examined.name)
+    _combine(findings, left, classes, records, shares)
 
 
-def _combine(found: Findings, left: Sequence[Column], classes: KeyClasses, records: int, shares: Shares) -> None:
+def _combine(findings: Findings, left: Sequence[Column], classes: KeyClasses, records: int, shares: Shares) -> None:
     """Columns that single nobody out by themselves: each with the quasi-identifiers, a few of them, and all with those."""
-    varying = [one for one in left if one.cardinality > 1]
+    varying = [column for column in left if column.cardinality > 1]
     if classes.keys:
-        limits = {one.name: shares.alone * (_KEY_NAMED if _is_key_by_name(one.name) else 1.0) for one in varying}
+        limits = {column.name: shares.alone * (_KEY_NAMED if _is_key_by_name(column.name) else 1.0) for column in varying}
         split, varying = classes.split_by_one(varying, limits)
-        found.with_keys += split
+        findings.with_keys += split
     if shares.most_together > 1:
-        found.combinations += find_combinations(varying, records, shares.together, shares.most_together)
-        taken = {name for one in found.combinations for name in one.columns}
-        varying = [one for one in varying if one.name not in taken]
+        findings.combinations += find_combinations(varying, records, shares.together, shares.most_together)
+        taken = {name for combination in findings.combinations for name in combination.columns}
+        varying = [column for column in varying if column.name not in taken]
     if classes.keys and len(varying) > 1:
-        found.with_keys += classes.split_by_several(varying, shares.together)
+        findings.with_keys += classes.split_by_several(varying, shares.together)
 
 
-def _concern(one: Examination, look: Look | None, facts: Facts, undecided: bool) -> str | None:
+def _concern(examined: Examination, look: Look | None, facts: Facts, undecided: bool) -> str | None:
     """What makes a column a concern by its look and its role, in words; None where nothing does."""
-    if facts.distinct <= 1 and not (one.direct and facts.distinct and not one.masked):
+    if facts.distinct <= 1 and not (examined.direct and facts.distinct and not examined.masked):
         return None
-    if one.direct:
-        if not one.masked:
-            return look.words if look else "numbers of persons" if one.role is Role.PERSON else "an identifier by its role"
+    if examined.direct:
+        if not examined.masked:
+            return look.words if look else "numbers of persons" if examined.role is Role.PERSON else "an identifier by its role"
         return look.words if look is not None and look.pointing is Pointing.DIRECT else None
-    if look is None or (one.pseudonymized and look.pointing is Pointing.NUMBER):
+    if look is None or (examined.pseudonymized and look.pointing is Pointing.NUMBER):
         return None
     if undecided:
         return look.words
     if look.pointing is Pointing.DIRECT:
         # a quasi-identifier that an adversary takes as known is measured, so a guess is not enough
-        return look.words if look.strong or not one.known_to else None
-    if one.known_to or one.role is Role.KEY or not look.strong:
+        return look.words if look.strong or not examined.known_to else None
+    if examined.known_to or examined.role is Role.KEY or not look.strong:
         return None
     if look.pointing is Pointing.NUMBER:
-        return None if one.role is Role.HOUSEHOLD else look.words
+        return None if examined.role is Role.HOUSEHOLD else look.words
     return look.words
 
 
@@ -121,9 +121,9 @@ def _is_coarse(data: Microdata, column: Column, shares: Shares) -> bool:
     return column.name in data.cells and share_unique([column], len(data)) < shares.alone
 
 
-def _is_undecided(one: Examination, facts: Facts) -> bool:
+def _is_undecided(examined: Examination, facts: Facts) -> bool:
     """Whether nobody decided on the column; a text with the role weight can be no weight."""
-    return one.undecided or (one.role is Role.WEIGHT and facts.is_text and not one.adversaries)
+    return examined.undecided or (examined.role is Role.WEIGHT and facts.is_text and not examined.adversaries)
 
 
 def _is_key_by_name(name: str) -> bool:
@@ -131,12 +131,12 @@ def _is_key_by_name(name: str) -> bool:
     return kind is not None and kind.role is Role.KEY
 
 
-def _shown(one: Examination, paired: Paired | None) -> NDArray[np.bool_] | None:
+def _shown(examined: Examination, paired: Paired | None) -> NDArray[np.bool_] | None:
     """For each released row whether its cell still shows the true value; None where all do, or no original is at hand."""
-    if paired is None or not one.changed or one.name not in paired.original.columns:
+    if paired is None or not examined.changed or examined.name not in paired.original.columns:
         return None
     shown = np.ones(len(paired.data), dtype=np.bool_)
-    shown[paired.rows] = shows_truth(paired.released(one.name), paired.truth(one.name))
+    shown[paired.rows] = shows_truth(paired.released(examined.name), paired.truth(examined.name))
     return shown
 
 

@@ -61,7 +61,7 @@ def determinants_of(paired: Paired, sample: NDArray[np.int64]) -> list[Determina
         if days.dtype == pl.Date or isinstance(days.dtype, pl.Datetime):
             parts += [(f"{part} of {name}", values) for part, values in date_parts(days).items()]
         encoded = [Determinant(label, name, encode_series(values)) for label, values in parts]
-        determinants += [one for one in encoded if one.column.cardinality > 1]
+        determinants += [determinant for determinant in encoded if determinant.column.cardinality > 1]
     return determinants
 
 

@@ -76,7 +76,7 @@ def adversaries(policy: Policy) -> list[RiskMeasure]:
     names = [name for name in dict.fromkeys(limited) if name != "coverage"]
     if not names:
         attributes = policy.at_largest_known().attributes.values()
-        known = any(one.known > 0 and one.role not in _DIRECT for one in attributes)
+        known = any(attribute.known > 0 and attribute.role not in _DIRECT for attribute in attributes)
         names = ["known_sets"] if known else ["k_anonymity"] if policy.named(Role.KEY) else []
     return [registry.create("risk", name, policy.risk.get(name), origin=policy.origin) for name in names]
 
@@ -112,8 +112,8 @@ def known_columns(measure: RiskMeasure, data: Microdata) -> list[str]:
 
 def blind_measures(data: Microdata) -> list[str]:
     """Adversaries by probability that keep the empty known set alone: no attribute is known above their epsilon."""
-    chosen = [one for one in adversaries(data.policy) if isinstance(getattr(one, "epsilon", None), float | int)]
-    return [one.name for one in chosen if data.columns and not known_columns(one, data)]
+    chosen = [adversary for adversary in adversaries(data.policy) if isinstance(getattr(adversary, "epsilon", None), float | int)]
+    return [adversary.name for adversary in chosen if data.columns and not known_columns(adversary, data)]
 
 
 def steps_of(policy: Policy, data: Microdata) -> dict[str, list[str]]:

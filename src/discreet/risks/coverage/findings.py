@@ -39,22 +39,22 @@ class Findings:
 
     @property
     def identifying(self) -> list[str]:
-        return [one.name for one in self.examined if one.name in self.looks or one.name in self.singling]
+        return [column.name for column in self.examined if column.name in self.looks or column.name in self.singling]
 
     @property
     def unexamined(self) -> list[str]:
-        together = {name for one in self.combinations for name in one.columns}
-        split = {name for one in self.with_keys for name in one.columns}
+        together = {name for finding in self.combinations for name in finding.columns}
+        split = {name for finding in self.with_keys for name in finding.columns}
         listed = {*self.identifying, *together, *split, *self.unread_keys}
-        return [one.name for one in self.examined if one.name in listed]
+        return [column.name for column in self.examined if column.name in listed]
 
     @property
     def restorable(self) -> list[Restored]:
-        return [one for name, one in self.restored.items() if one.clear and name not in self.accepted]
+        return [restored for name, restored in self.restored.items() if restored.clear and name not in self.accepted]
 
     @property
     def shown_again(self) -> list[ReadBack]:
-        return [one for name, one in self.given_back.items() if name not in self.accepted]
+        return [group for name, group in self.given_back.items() if name not in self.accepted]
 
     def score(self, measure: str, *, measured: bool) -> Score:
         """The summary, one row per column, and the gaps; restoring is null where no original could be compared."""
@@ -62,14 +62,14 @@ class Findings:
             "unexamined": len(self.unexamined),
             "identifying": len(self.identifying),
             "restorable": len(self.restorable) if measured else None,
-            "read_back": sum(one.cells for one in self.shown_again) if measured else None,
+            "read_back": sum(group.cells for group in self.shown_again) if measured else None,
         }
         gaps = (*self.sentences(), *self.gaps)
         return Score(measure, summary, per_attribute=self.per_attribute(), notes=self.notes(gaps), gaps=gaps)
 
     def sentences(self) -> list[str]:
         """One sentence per concern; each names its columns and what would settle it."""
-        of = {one.name: one for one in self.examined}
+        of = {column.name: column for column in self.examined}
         concerns = [
             f"{_subject(of[name], f'looks like {look}')}: {_remedy(of[name])}, remove it, or write accepted: with your reason"
             for name, look in self.looks.items()
@@ -80,28 +80,32 @@ class Findings:
             for name in self.singling
         ]
         concerns += [
-            f"nobody looked at {_quoted(one.columns)}, which together single out {one.share:.1%} of the records: give them "
-            "roles, mask one, or write accepted: with your reason"
-            for one in self.combinations
+            f"nobody looked at {_quoted(finding.columns)}, which together single out {finding.share:.1%} of the records: give "
+            "them roles, mask one, or write accepted: with your reason"
+            for finding in self.combinations
         ]
-        concerns += [_split(one) for one in self.with_keys]
+        concerns += [_split(finding) for finding in self.with_keys]
         concerns += [
             f"'{name}' has the role key, but no risk measure with a limit takes it as known: name it in keys, give it a "
             "probability known above epsilon, set a limit on a measure that reads it, mask it to one value, or write accepted: "
             "with your reason"
             for name in self.unread_keys
         ]
-        concerns += [_restored(one, one.column in self.removed) for one in self.restorable]
+        concerns += [_restored(finding, finding.column in self.removed) for finding in self.restorable]
         concerns += [
-            f"{_few(one.cells)} of {_few(one.masked)} masked values of '{one.column}' stand in another row with the same "
-            f"'{one.group}', where the column does not vary: mask it for whole groups, or remove the group's number"
-            for one in self.shown_again
+            f"{_few(finding.cells)} of {_few(finding.masked)} masked values of '{finding.column}' stand in another row with the "
+            f"same '{finding.group}', where the column does not vary: mask it for whole groups, or remove the group's number"
+            for finding in self.shown_again
         ]
         return concerns
 
     def notes(self, gaps: Iterable[str]) -> tuple[str, ...]:
         """Acceptances first, then the concerns, then how restoring was measured."""
-        notes = [f"accepted by the owner: '{one.name}' ({one.accepted})" for one in self.examined if one.accepted is not None]
+        notes = [
+            f"accepted by the owner: '{column.name}' ({column.accepted})"
+            for column in self.examined
+            if column.accepted is not None
+        ]
         notes += gaps
         drawn, all_of_them = self.sampled
         if self.masked and drawn < all_of_them:
@@ -113,20 +117,20 @@ class Findings:
 
     def per_attribute(self) -> pl.DataFrame:
         """One row per released column, then one per removed column that released ones restore."""
-        together = {name: one for one in self.combinations for name in one.columns}
-        beside = {name: one for one in self.with_keys for name in one.columns}
+        together = {name: finding for finding in self.combinations for name in finding.columns}
+        beside = {name: finding for finding in self.with_keys for name in finding.columns}
         rows = [
             self._row(
-                one.name,
+                column.name,
                 released=True,
-                role=one.role.value,
-                steps=", ".join(one.steps) or ("changed" if one.changed else ""),
-                adversaries=", ".join(one.adversaries),
-                accepted=one.accepted,
-                with_others=together.get(one.name),
-                with_keys=beside.get(one.name),
+                role=column.role.value,
+                steps=", ".join(column.steps) or ("changed" if column.changed else ""),
+                adversaries=", ".join(column.adversaries),
+                accepted=column.accepted,
+                with_others=together.get(column.name),
+                with_keys=beside.get(column.name),
             )
-            for one in self.examined
+            for column in self.examined
         ]
         rows += [
             self._row(name, released=False, role="", steps="removed", adversaries="", accepted=None)
@@ -198,35 +202,35 @@ _SCHEMA: dict[str, type[pl.DataType] | pl.DataType] = {
 }  # fmt: skip
 
 
-def _restored(one: Restored, removed: bool) -> str:
+def _restored(restored: Restored, removed: bool) -> str:
     what = "removed" if removed else "masked"
-    how = "exactly" if one.exact else "to within a twentieth of the records" if one.nearly else "correctly"
+    how = "exactly" if restored.exact else "to within a twentieth of the records" if restored.nearly else "correctly"
     return (
-        f"'{one.column}' was {what}, but {_from(one)} restores {one.share:.1%} of its values {how}; the best guess without "
-        f"other columns gets {one.baseline:.1%}: mask {'that column' if len(one.sources) == 1 else 'one of those'} too, or write "
-        "accepted: with your reason"
+        f"'{restored.column}' was {what}, but {_from(restored)} restores {restored.share:.1%} of its values {how}; the best "
+        f"guess without other columns gets {restored.baseline:.1%}: mask "
+        f"{'that column' if len(restored.sources) == 1 else 'one of those'} too, or write accepted: with your reason"
     )
 
 
-def _subject(one: Examination, finding: str) -> str:
+def _subject(column: Examination, finding: str) -> str:
     """A column and what is the matter with it; where it has a role, that the role does not settle it."""
-    if one.role is Role.OTHER and not one.adversaries:
-        return f"nobody looked at '{one.name}', which {finding}"
-    return f"'{one.name}' is released with the role {one.role.value}, and {finding}"
+    if column.role is Role.OTHER and not column.adversaries:
+        return f"nobody looked at '{column.name}', which {finding}"
+    return f"'{column.name}' is released with the role {column.role.value}, and {finding}"
 
 
-def _remedy(one: Examination) -> str:
-    return "give it a role" if one.role is Role.OTHER else "mask it" if one.direct else "check its role"
+def _remedy(column: Examination) -> str:
+    return "give it a role" if column.role is Role.OTHER else "mask it" if column.direct else "check its role"
 
 
-def _split(one: WithKeys) -> str:
+def _split(split: WithKeys) -> str:
     """What columns add to the quasi-identifiers, in numbers of records."""
-    pairs = f" and {_few(one.in_pairs)} in pairs" if one.in_pairs else ""
-    before = _few(one.alone_by_keys) if one.alone_by_keys else "none"
-    verb, them, remedy = ("singles", "it", "give it a role") if len(one.columns) == 1 else ("single", "them", "give them roles")
+    pairs = f" and {_few(split.in_pairs)} in pairs" if split.in_pairs else ""
+    before = _few(split.alone_by_keys) if split.alone_by_keys else "none"
+    verb, them, remedy = ("singles", "it", "give it a role") if len(split.columns) == 1 else ("single", "them", "give them roles")
     return (
-        f"nobody looked at {_quoted(one.columns)}, which together with {_quoted(one.keys)} {verb} out {_few(one.alone)} of "
-        f"{one.records:,} records{pairs} ({before} without {them}): {remedy}, mask {them}, or write accepted: with your reason"
+        f"nobody looked at {_quoted(split.columns)}, which together with {_quoted(split.keys)} {verb} out {_few(split.alone)} of "
+        f"{split.records:,} records{pairs} ({before} without {them}): {remedy}, mask {them}, or write accepted: with your reason"
     )
 
 
@@ -235,8 +239,8 @@ def _few(count: int) -> str:
     return f"{count:,}" if count >= _LEAST_TOLD else f"fewer than {_LEAST_TOLD}"
 
 
-def _from(one: Restored) -> str:
-    return f"'{one.rule}'" if one.rule in one.sources else one.rule
+def _from(restored: Restored) -> str:
+    return f"'{restored.rule}'" if restored.rule in restored.sources else restored.rule
 
 
 def _quoted(names: Iterable[str]) -> str:

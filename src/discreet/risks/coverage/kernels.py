@@ -58,9 +58,9 @@ def score_pairs(
     """
     number, rows = codes.shape
     largest = 0
-    for one in range(number):
-        for other in range(one + 1, number):
-            largest = max(largest, sizes[one] * sizes[other])
+    for first in range(number):
+        for second in range(first + 1, number):
+            largest = max(largest, sizes[first] * sizes[second])
     last = np.zeros(max(largest, 1), dtype=np.int64)
     stamp = np.full(max(largest, 1), -1, dtype=np.int64)
     shares = np.zeros((number, number), dtype=np.float64)
@@ -68,16 +68,16 @@ def score_pairs(
     for row in range(rows):
         total += judged[row]
     at = 0
-    for one in range(number):
-        for other in range(one + 1, number):
+    for first in range(number):
+        for second in range(first + 1, number):
             right = 0
             for row in range(rows):
-                cell = codes[one, row] * sizes[other] + codes[other, row]
+                cell = codes[first, row] * sizes[second] + codes[second, row]
                 if judged[row] and stamp[cell] == at and last[cell] == truth[row]:
                     right += 1
                 stamp[cell] = at
                 last[cell] = truth[row]
-            shares[one, other] = right / max(total, 1)
+            shares[first, second] = right / max(total, 1)
             at += 1
     return shares
 

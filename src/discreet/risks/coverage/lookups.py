@@ -75,19 +75,19 @@ def best_guess(target: str, puzzle: Puzzle, determinants: Sequence[Determinant],
         return None
     fallback, baseline = _baseline(puzzle, parts)
     cells: list[tuple[float, tuple[int, ...]]] = []
-    for at, one in enumerate(determinants):
-        if one.source == target:
+    for at, determinant in enumerate(determinants):
+        if determinant.source == target:
             continue  # by itself that is the baseline
-        cells.append((_picked(puzzle, parts, *one.looked_up, fallback), (at,)))
-    cells.sort(key=lambda one: -one[0])
-    ranked = [one[1][0] for one in cells]
+        cells.append((_picked(puzzle, parts, *determinant.looked_up, fallback), (at,)))
+    cells.sort(key=lambda cell: -cell[0])
+    ranked = [cell[1][0] for cell in cells]
     if not cells:
         return None
-    own = [at for at, one in enumerate(determinants) if one.label == target]
+    own = [at for at, determinant in enumerate(determinants) if determinant.label == target]
     pairs = _best_pairs(puzzle, parts, determinants, [*own, *ranked[:_PAIR_COLUMNS]])
     cells = cells[:1] + [(_picked(puzzle, parts, *_joined(determinants, pair), fallback), pair) for pair in pairs]
     # a rule on one column is preferred to one on two that is hardly better
-    share, chosen = max(cells, key=lambda one: one[0] - 0.002 * len(one[1]))
+    share, chosen = max(cells, key=lambda cell: cell[0] - 0.002 * len(cell[1]))
     both = np.concatenate((parts.fit, parts.pick))
     telling = [determinants[at] for at in [*own, *ranked[:_PAIR_COLUMNS]]]
     learnt = parts.fit[:_TREE_ROWS]
@@ -145,8 +145,8 @@ def _best_pairs(puzzle: Puzzle, parts: Parts, determinants: Sequence[Determinant
     judged[parts.pick] = True
     rows = rows[np.argsort(puzzle.order[rows], kind="stable")][: _PAIR_ROWS + len(parts.pick)]
     chosen = [determinants[at].paired for at in tried]
-    codes = np.stack([one[0][rows] for one in chosen])
-    sizes = np.array([one[1] for one in chosen], dtype=np.int64)
+    codes = np.stack([pair[0][rows] for pair in chosen])
+    sizes = np.array([pair[1] for pair in chosen], dtype=np.int64)
     scores = score_pairs(codes, sizes, puzzle.truth[rows], judged[rows])
     best = np.argsort(-scores, axis=None, kind="stable")[:_PAIRS_TRIED]
     pairs = [(tried[int(flat) // len(tried)], tried[int(flat) % len(tried)]) for flat in best]
@@ -157,8 +157,8 @@ def _joined(determinants: Sequence[Determinant], at: tuple[int, ...]) -> tuple[N
     """One code per combination: of values looked up for one column, of at most 64 ranges each for two."""
     if len(at) == 1:
         return determinants[at[0]].looked_up
-    (one, wide), (other, narrow) = determinants[at[0]].paired, determinants[at[1]].paired
-    return one * narrow + other, wide * narrow
+    (codes, wide), (other_codes, narrow) = determinants[at[0]].paired, determinants[at[1]].paired
+    return codes * narrow + other_codes, wide * narrow
 
 
 def _tree(
@@ -172,7 +172,7 @@ def _tree(
         return None
     table = np.full(puzzle.values, len(kept), dtype=np.int64)
     table[kept] = np.arange(len(kept))
-    codes = np.stack([one.binned for one in determinants])
+    codes = np.stack([determinant.binned for determinant in determinants])
     column, cut, child, majority = grow_tree(
         np.ascontiguousarray(codes[:, learnt]), table[puzzle.truth[learnt]], _TREE_BINS, len(kept) + 1, _TREE_DEPTH, _TREE_LEAST
     )

@@ -94,9 +94,9 @@ class Coverage(RiskMeasure):
 
     def _restore(self, paired: Paired, findings: Findings) -> None:
         """Masked columns: whether released ones restore them, and which of their cells other rows show."""
-        accepted = {one.name for one in findings.examined if one.accepted is not None}
+        accepted = {column.name for column in findings.examined if column.accepted is not None}
         attributes = paired.original.policy.attributes
-        accepted |= {name for name, one in attributes.items() if one.accepted is not None}
+        accepted |= {name for name, attribute in attributes.items() if attribute.accepted is not None}
         hidden = {name: paired.hidden(name) for name in paired.original.columns}
         targets = [name for name, cells in hidden.items() if cells.any()]
         findings.masked = {name: int(hidden[name].sum()) for name in targets}

@@ -95,13 +95,17 @@ def groupings(paired: Paired, determinants: Sequence[Determinant], sample: NDArr
     """
     declared = set(paired.data.named(Role.PERSON, Role.HOUSEHOLD))
     fewest = 0.3 * min(len(sample), len(paired.data) / _MOST_MEAN)
-    many = {one.source for one in determinants if one.label == one.source and one.column.cardinality >= fewest} | declared
+    many = {
+        determinant.source
+        for determinant in determinants
+        if determinant.label == determinant.source and determinant.column.cardinality >= fewest
+    } | declared
     columns = [
         GroupColumn(column, paired.rows, sample, column.name in declared)
         for column in encode(paired.data, [name for name in paired.data.columns if name in many])
         if column.name in declared or _may_group(column)
     ]
-    return sorted(columns, key=lambda one: not one.declared)
+    return sorted(columns, key=lambda column: not column.declared)
 
 
 def read_back(paired: Paired, target: str, groups: Sequence[GroupColumn]) -> ReadBack | None:
@@ -115,17 +119,17 @@ def read_back(paired: Paired, target: str, groups: Sequence[GroupColumn]) -> Rea
     known = ~truth.is_null
     chance = float(np.square(np.bincount(codes[known], minlength=1) / max(int(known.sum()), 1)).sum())
     best: ReadBack | None = None
-    for one in groups:
-        if one.name == target or _varies_in_sample(one, codes, known) or one.whole is None:
+    for group in groups:
+        if group.name == target or _varies_in_sample(group, codes, known) or group.whole is None:
             continue
-        if not _constant(one.whole, codes, known, chance, declared=one.declared):
+        if not _constant(group.whole, codes, known, chance, declared=group.declared):
             continue
-        right, guessed = _given_back(one.whole, codes, known & ~hidden, hidden, truth.cardinality)
+        right, guessed = _given_back(group.whole, codes, known & ~hidden, hidden, truth.cardinality)
         cells = int(right.sum())
-        if not one.declared and cells < _CONSTANT * int(guessed.sum()):
+        if not group.declared and cells < _CONSTANT * int(guessed.sum()):
             continue
         if cells and (best is None or cells > best.cells):
-            best = ReadBack(target, one.name, cells, masked)
+            best = ReadBack(target, group.name, cells, masked)
     return best
 
 

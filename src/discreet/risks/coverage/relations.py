@@ -85,10 +85,12 @@ class Copies:
         if truth.dtype.is_numeric():
             values = truth.cast(pl.Float64).to_numpy()[masked]
             same = (self.table[masked] == values[:, None]).sum(axis=0)
-            shares = {name: int(one) / number for name, one in zip(self.numeric, same, strict=True)}
+            shares = {name: int(count) / number for name, count in zip(self.numeric, same, strict=True)}
         elif truth.dtype != pl.Boolean:
             known = pl.select(pl.when(pl.Series(masked)).then(pl.lit(truth)))[:, 0]
-            shares = {name: int((one == known).sum()) / number for name, one in self.others.items() if one.dtype == truth.dtype}
+            shares = {
+                name: int((column == known).sum()) / number for name, column in self.others.items() if column.dtype == truth.dtype
+            }
         shares.pop(target, None)
         best = max(shares, key=lambda name: shares[name], default=None)
         return best if best is not None and shares[best] >= 0.5 else None
@@ -107,11 +109,11 @@ def read_copies(paired: Paired, sample: NDArray[np.int64]) -> Copies:
     return Copies(sample, numeric, np.stack(columns, axis=1) if columns else np.zeros((len(sample), 0)), others)
 
 
-def equal_cells(one: pl.Series, other: pl.Series) -> NDArray[np.bool_]:
+def equal_cells(left: pl.Series, right: pl.Series) -> NDArray[np.bool_]:
     """Where two columns say the same; nulls say nothing."""
-    if one.dtype.is_numeric() and other.dtype.is_numeric():
-        one, other = one.cast(pl.Float64), other.cast(pl.Float64)
-    return (one == other).fill_null(value=False).to_numpy()
+    if left.dtype.is_numeric() and right.dtype.is_numeric():
+        left, right = left.cast(pl.Float64), right.cast(pl.Float64)
+    return (left == right).fill_null(value=False).to_numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +151,9 @@ def find_relation(paired: Paired, target: str, numbers: Numbers) -> Relation | N
     truth = numbers_of(paired.true_values(target, numbers.places))
     if truth is None:
         return None
-    wanted = [at for at, term in enumerate(numbers.terms) if term.source != target]
-    rows = np.flatnonzero(~np.isnan(truth))[: max(_MOST_ROWS, 4 * len(wanted))]
-    terms, table, truth = [numbers.terms[at] for at in wanted], numbers.table[rows][:, wanted], truth[rows]
+    usable = [at for at, term in enumerate(numbers.terms) if term.source != target]
+    rows = np.flatnonzero(~np.isnan(truth))[: max(_MOST_ROWS, 4 * len(usable))]
+    terms, table, truth = [numbers.terms[at] for at in usable], numbers.table[rows][:, usable], truth[rows]
     if not terms or len(truth) < _LEAST_ROWS or len(np.unique(truth)) < 3:
         return None
     tolerance = _tolerance(truth)
@@ -261,7 +263,7 @@ def _sum_text(terms: Sequence[Term], weights: NDArray[np.float64], constant: flo
         kind = "the sum" if bool((weights == 1).all()) and constant == 0 else "a weighted sum"
         return f"{kind} of {len(terms)} released columns ({named}, …)"
     text = ""
-    for weight, term in sorted(zip(weights, terms, strict=True), key=lambda one: one[0] < 0):
+    for weight, term in sorted(zip(weights, terms, strict=True), key=lambda weighted: weighted[0] < 0):
         sign = "-" if weight < 0 else "+"
         size = "" if abs(weight) == 1 else f"{abs(weight):.6g} x "
         text += f" {sign} {size}{term.label}" if text else f"{'-' if weight < 0 else ''}{size}{term.label}"
@@ -283,17 +285,17 @@ def _factors(terms: list[Term], table: NDArray[np.float64], truth: NDArray[np.fl
             scales = np.where(np.abs(scales - 1) < 0.02, 1.0, scales)
             close = (np.abs(results * scales[:, :, None] - sought) <= tolerance).mean(axis=2)
         for flat in np.argsort(-close, axis=None, kind="stable")[:3]:
-            one, other = divmod(int(flat), width)
-            if one == other or close[one, other] < _HOLDS:
+            first, second = divmod(int(flat), width)
+            if first == second or close[first, second] < _HOLDS:
                 continue
-            compute = _product(float(scales[one, other]), power)
+            compute = _product(float(scales[first, second]), power)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                known = np.nan_to_num(compute([table[:, one], table[:, other]]), nan=0.0, posinf=0.0, neginf=0.0)
+                known = np.nan_to_num(compute([table[:, first], table[:, second]]), nan=0.0, posinf=0.0, neginf=0.0)
             if _tells(known, truth, tolerance):
-                scale = "" if scales[one, other] == 1 else f"{scales[one, other]:.6g} x "
+                scale = "" if scales[first, second] == 1 else f"{scales[first, second]:.6g} x "
                 square = "^2" if abs(power) == 2 else ""
-                label = f"{scale}{terms[one].label} {text} {terms[other].label}{square}"
-                return Relation((terms[one], terms[other]), compute, tolerance, label)
+                label = f"{scale}{terms[first].label} {text} {terms[second].label}{square}"
+                return Relation((terms[first], terms[second]), compute, tolerance, label)
     return None
 
 

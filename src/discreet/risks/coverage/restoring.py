@@ -145,7 +145,7 @@ def _guessed(
 ) -> Restored | None:
     parts = split(puzzle)
     everywhere = bool(puzzle.masked[puzzle.known].all())
-    usable = [one for one in determinants if one.source != target or everywhere]
+    usable = [determinant for determinant in determinants if determinant.source != target or everywhere]
     if len(parts.test) < _LEAST_CELLS:
         return None
     guess = best_guess(target, puzzle, usable, parts)

@@ -78,22 +78,22 @@ def find_combinations(columns: Sequence[Column], records: int, limit: float, mos
     """
     if records < _SMALL_TABLE:
         limit = max(limit, _SMALL_TABLE_LIMIT)
-    left = sorted((one for one in columns if one.cardinality > 1), key=lambda one: _collisions(one, records))
+    left = sorted((column for column in columns if column.cardinality > 1), key=lambda column: _collisions(column, records))
     singling: list[Combination] = []
     for _ in range(_ROUNDS):
         head = left[:_TRIED]
         best: Combination | None = None
         for size in range(2, most + 1):
             # no more records can be alone than there are combinations of values
-            able = [some for some in combinations(head, size) if prod(one.cardinality for one in some) >= limit * records]
+            able = [some for some in combinations(head, size) if prod(column.cardinality for column in some) >= limit * records]
             tried = [Combination(tuple(c.name for c in some), share_unique(some, records)) for some in able]
-            best = max(tried, key=lambda one: one.share, default=None)
+            best = max(tried, key=lambda combination: combination.share, default=None)
             if best is not None and best.share >= limit:
                 break
         if best is None or best.share < limit or best.share * records < LEAST_SINGLED:
             break
         singling.append(best)
-        left = [one for one in left if one.name not in best.columns]
+        left = [column for column in left if column.name not in best.columns]
     return singling
 
 
@@ -121,7 +121,7 @@ class KeyClasses:
                 splitting.append(split)
             else:
                 others.append((gain, column))
-        return splitting, [column for _, column in sorted(others, key=lambda one: -one[0])]
+        return splitting, [column for _, column in sorted(others, key=lambda ranked: -ranked[0])]
 
     def split_by_several(self, columns: Sequence[Column], limit: float) -> list[WithKeys]:
         """Sets of columns that together do so: one column after the other is added, those that split best alone first."""
@@ -133,7 +133,7 @@ class KeyClasses:
             best: WithKeys | None = None
             for at, column in enumerate(left):
                 ids, number = refine_groups(ids, number, column.codes, column.cardinality)
-                split = self._describe(tuple(one.name for one in left[: at + 1]), ids, number)
+                split = self._describe(tuple(member.name for member in left[: at + 1]), ids, number)
                 if self._enough(self._gain(split), limit):
                     best = split
                     break

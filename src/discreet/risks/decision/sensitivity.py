@@ -75,13 +75,13 @@ def examine_decision(
 ) -> Sensitivity:  # fmt: skip
     """Search the weights (all by a factor, and each), and the distance of the prior from the given one."""
     judge = Judge("decision", {field: limits[field] for field in limits}, better)
-    given: Numbers = [one.summary() for one in guesses]
+    given: Numbers = [guess.summary() for guess in guesses]
     first = guesses[0].function
     lines: list[GuessLine] = []
     uses_weights = first.form != "phi2" and not set(first.names) <= set(first.of_cell)
 
     def at_weights(change: Callable[[Weighting], Weighting]) -> Numbers:
-        return [one.summary(change(one.function)) for one in guesses]
+        return [guess.summary(change(guess.function)) for guess in guesses]
 
     def scaled(factor: float) -> Numbers:
         return at_weights(lambda function: _scale(function, factor))
@@ -95,7 +95,7 @@ def examine_decision(
         lines.append(
             GuessLine(
                 "distance (total variation) of the prior", 0.0, (0.0, 1.0),
-                lambda distance: [one.summary(distance=distance) for one in guesses], _FIELDS,
+                lambda distance: [guess.summary(distance=distance) for guess in guesses], _FIELDS,
             )
         )  # fmt: skip
     notes = [] if uses_weights else ["the weights of attributes are not used, so they are not searched"]

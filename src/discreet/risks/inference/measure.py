@@ -86,10 +86,10 @@ class Inference(ControlledAttack):
         return list(self.secret) or [name for name in original.named(Role.CONFIDENTIAL) if name in data.columns]
 
     def _score(self, data: Microdata, people: People, rates: Mapping[str, Rates], successes: NDArray[np.float64]) -> Score:
-        summaries = {name: one.summary() for name, one in rates.items()}
+        summaries = {name: rate.summary() for name, rate in rates.items()}
         worst = max(summaries, key=lambda name: (summaries[name]["risk"] or 0.0, summaries[name]["upper"] or 0.0))
         table = pl.DataFrame(
-            [{"attribute": name} | {field: one[field] for field in _COLUMNS} for name, one in summaries.items()],
+            [{"attribute": name} | {field: summary[field] for field in _COLUMNS} for name, summary in summaries.items()],
             schema={"attribute": pl.String, **dict.fromkeys(_COLUMNS, pl.Float64)},
         )
         largest = np.fmax.reduce(successes, axis=0)

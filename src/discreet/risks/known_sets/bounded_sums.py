@@ -108,7 +108,7 @@ def summarize(
     if decided:
         summary.high = summary.possible
     some = sizes.part(sizes.defined)
-    middle, low, high = (median_size(one) for one in (some.value, some.lower, some.upper))
+    middle, low, high = (median_size(values) for values in (some.value, some.lower, some.upper))
     fields = summary.fields(len(sums.tree), records, quantiles(risk, records, QUANTILES), middle)
     medians = None if low is None or high is None else (low, high)
     bounds = summary.bounds(records, middle, medians)

@@ -43,9 +43,11 @@ def link_probabilities(
             other_sure, other_tied = (other < other_limit)[of_second], (other == other_limit)[of_second]
             search = sure, tied
             other_search = other_sure, other_tied
-            common = [[int(weights[one & two].sum()) for two in other_search] for one in search]
+            common = [[int(weights[own_near & other_near].sum()) for other_near in other_search] for own_near in search]
             overlap = _Overlap(
-                common, [int(weights[one].sum()) for one in search], [int(weights[two].sum()) for two in other_search]
+                common,
+                [int(weights[own_near].sum()) for own_near in search],
+                [int(weights[other_near].sum()) for other_near in other_search],
             )
             links[person] = overlap.probability(min(neighbours, records))
     return links

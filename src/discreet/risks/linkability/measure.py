@@ -57,8 +57,10 @@ class Linkability(ControlledAttack):
         original = self.require_original(original)
         first, second = self._parts(data, original)
         people = gather_people(data, original, [*first, *second], self.name, self.attacks, self.control)
-        one, other = ([compare_column(data, original, people.frame, name) for name in part] for part in (first, second))
-        links = link_probabilities(one, other, len(data), self.neighbours)
+        first_columns, second_columns = (
+            [compare_column(data, original, people.frame, name) for name in part] for part in (first, second)
+        )
+        links = link_probabilities(first_columns, second_columns, len(data), self.neighbours)
         attack, control = people.split(links)
         rates = Rates(attack, control, blind_probability(len(data), self.neighbours), self.confidence)
         note = f"linked {', '.join(first)} with {', '.join(second)}"

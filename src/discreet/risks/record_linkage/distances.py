@@ -169,13 +169,13 @@ def _rank_by_tree(
     control_nearer, control_ties = np.ones(len(rows), dtype=np.int64), np.ones(len(rows), dtype=np.int64)
     order = np.argsort(squares, kind="stable")
     for start in range(0, len(rows), _CHUNK):
-        pending, wanted = order[start : start + _CHUNK], min(NEAREST + 1, len(points))
+        pending, neighbours = order[start : start + _CHUNK], min(NEAREST + 1, len(points))
         reach = (
             float(np.sqrt(squares[pending[-1]])) * (1 + 2 * _SAME) + 1e-100
         )  # the tree squares the bound, which must not become 0
         while len(pending):
             squared, index = tree.query(
-                masked_points[pending], k=np.arange(1, wanted + 1), workers=thread_count(), distance_upper_bound=reach
+                masked_points[pending], k=np.arange(1, neighbours + 1), workers=thread_count(), distance_upper_bound=reach
             )
             squared, counts = squared**2, times[index]
             bound = squares[pending][:, None]
@@ -185,8 +185,8 @@ def _rank_by_tree(
                 in_reach, _count_within(squared, counts, control[pending][:, None]), 1
             )
             # where the own original is as far as the last neighbour returned, or farther, query more neighbours
-            incomplete = (squared[:, -1] <= bound[:, 0] * (1 + _SAME)) & (nearer[pending] < NEAREST) & (wanted < len(points))
-            pending, wanted = pending[incomplete], min(wanted * 8, len(points))
+            incomplete = (squared[:, -1] <= bound[:, 0] * (1 + _SAME)) & (nearer[pending] < NEAREST) & (neighbours < len(points))
+            pending, neighbours = pending[incomplete], min(neighbours * 8, len(points))
     return (nearer, np.maximum(ties, 1)), (control_nearer, np.maximum(control_ties, 1))
 
 

@@ -123,10 +123,10 @@ class RecordLinkage(RiskMeasure):
 
     def _attacked(self, data: Microdata, links: NDArray[np.int64], coordinates: Space) -> NDArray[np.int64]:
         real = np.flatnonzero(links >= 0)
-        wanted = min(len(real), self.attacks or affordable_attacks(coordinates, real, links[real]))
-        if wanted == len(real):
+        number = min(len(real), self.attacks or affordable_attacks(coordinates, real, links[real]))
+        if number == len(real):
             return real
-        return np.sort(real[KeyedDraw(0).order(data.records[real], self.name)[:wanted]])
+        return np.sort(real[KeyedDraw(0).order(data.records[real], self.name)[:number]])
 
     def _score(self, attack: _Attack, near: NeighbourRank, control: NeighbourRank) -> Score:
         data, original, links, rows = attack.data, attack.original, attack.links, attack.rows

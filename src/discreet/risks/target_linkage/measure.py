@@ -174,7 +174,7 @@ class TargetLinkage(RiskMeasure):
             find_targets(data, known, self.targets, self.attributes, self.population, self.sampling_fraction)
             for known in intruders
         ]
-        shares = {float(share) for one in targets for share in one.inclusion}
+        shares = {float(share) for target in targets for share in target.inclusion}
         notes = [] if len(shares) == 1 else ["targets have different sampling fractions, so a common one is not searched"]
 
         def numbers_at(fraction: float | None, errors: Mapping[str, float] | None) -> list[Mapping[str, float | None]]:

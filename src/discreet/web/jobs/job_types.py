@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discreet import registry
 from discreet.errors import nearest
-from discreet.model.policy import Reading, explain_validation_error
+from discreet.model.sections.reading import Reading
+from discreet.model.validation_errors import explain_validation_error
 from discreet.selection.objective import ObjectiveWeights
 from discreet.selection.options import PERTURBATIVE, Formula, Preference
 from discreet.web.errors import InvalidRequest

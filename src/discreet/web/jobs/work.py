@@ -18,7 +18,8 @@ from discreet.convert.reading.source import is_url
 from discreet.engine.runtime.private_files import create_private_folder
 from discreet.engine.runtime.progress import report_progress
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Policy, Reading
+from discreet.model.policy import Policy
+from discreet.model.sections.reading import Reading
 from discreet.web.jobs.distributions import describe_distributions
 from discreet.web.jobs.labels import read_with_labels, write_labels
 from discreet.web.jobs.messages import MessageWriter

@@ -67,21 +67,21 @@ class Admission:
         if routed_path(request).startswith(_FREE_PATHS):
             yield Admitted(receive, lambda: None)
             return
-        held: list[Hashable] = []
+        taken_turns: list[Hashable] = []
         network = network_of(request.client.host if request.client else "")
-        admitted = Admitted(receive, partial(self._release_unless_stream, held))
+        admitted = Admitted(receive, partial(self._release_unless_stream, taken_turns))
         is_login = request.method not in SAFE_METHODS and find_rule(request).anonymous
         try:
             if is_login:
                 request.state.identity = Identity()
                 # it is read before its turn, so that forms which arrive slowly keep nobody from logging in
                 admitted.receive = await bounded_receive(request, receive, find_rule(request), 0)
-                await self._take_turn_of_login(held, network)
+                await self._take_turn_of_login(taken_turns, network)
             else:
-                request.state.identity = identity = await self._identify(held, request, network)
+                request.state.identity = identity = await self._identify(taken_turns, request, network)
                 if identity.access is not None:
-                    self._release(held)
-                    await self._take_turn_of_user(held, request, identity)
+                    self._release(taken_turns)
+                    await self._take_turn_of_user(taken_turns, request, identity)
                 if has_body(request):
                     identity.require()
                     rule = find_rule(request)
@@ -91,40 +91,40 @@ class Admission:
         finally:
             if is_login and admitted.status in FAILED_LOGIN:
                 self._count_failed_login(network)
-            self._release(held)
+            self._release(taken_turns)
 
-    async def _identify(self, held: list[Hashable], request: Request, network: str) -> Identity:
+    async def _identify(self, taken_turns: list[Hashable], request: Request, network: str) -> Identity:
         """Who sends a request; looking up a session or token takes a thread, so strangers take their turn before it."""
         has_credentials = bool(request.cookies or "authorization" in request.headers)
         if not has_credentials:
-            await self._slow_down(held, ("address", network), turns.HURRIED_PER_ADDRESS)
-        await self._take(held, ("anonymous", network), turns.ANONYMOUS_PER_ADDRESS)
+            await self._slow_down(taken_turns, ("address", network), turns.HURRIED_PER_ADDRESS)
+        await self._take(taken_turns, ("anonymous", network), turns.ANONYMOUS_PER_ADDRESS)
         if not has_credentials:
             return Identity()
         identity = await run_in_threadpool(identify, request, self.core)
         if identity.access is None:
-            self._release(held)
-            await self._slow_down(held, ("address", network), turns.HURRIED_PER_ADDRESS)
-            await self._take(held, ("anonymous", network), turns.ANONYMOUS_PER_ADDRESS)
+            self._release(taken_turns)
+            await self._slow_down(taken_turns, ("address", network), turns.HURRIED_PER_ADDRESS)
+            await self._take(taken_turns, ("anonymous", network), turns.ANONYMOUS_PER_ADDRESS)
         return identity
 
-    async def _slow_down(self, held: list[Hashable], who: tuple[str, Hashable], at_once: int, kind: str = "page") -> None:
+    async def _slow_down(self, taken_turns: list[Hashable], who: tuple[str, Hashable], at_once: int, kind: str = "page") -> None:
         """Let whoever sends requests faster than people do wait for each, and work on few pages of all of them at once."""
         if self.requests.spend(who):
             return
-        await self._take(held, ("hurried", who, kind), at_once)
+        await self._take(taken_turns, ("hurried", who, kind), at_once)
         await asyncio.sleep(turns.HURRY_SECONDS)
         if kind == "page":  # the others may take long, mostly waiting
-            await self._take(held, ("all hurried", who[0]), turns.HURRIED_IN_TOTAL)
+            await self._take(taken_turns, ("all hurried", who[0]), turns.HURRIED_IN_TOTAL)
 
-    async def _take_turn_of_login(self, held: list[Hashable], network: str) -> None:
+    async def _take_turn_of_login(self, taken_turns: list[Hashable], network: str) -> None:
         key = ("login", network)
         many_fail = self.failed_logins.is_spent(network)
         await self._take(
-            held, key, turns.LOGINS_PER_ADDRESS, turns.LOGINS_WAITING_WHERE_MANY_FAIL if many_fail else turns.WAITING
+            taken_turns, key, turns.LOGINS_PER_ADDRESS, turns.LOGINS_WAITING_WHERE_MANY_FAIL if many_fail else turns.WAITING
         )
         await self.turns.finish_rest(key)
-        await self._take(held, "logins", turns.LOGINS_IN_TOTAL)
+        await self._take(taken_turns, "logins", turns.LOGINS_IN_TOTAL)
 
     def _count_failed_login(self, network: str) -> None:
         if not self.failed_logins.spend(network):
@@ -138,30 +138,30 @@ class Admission:
             room = quotas.check_room(connection, self.core.settings, project.id)
         return int(min(self.core.settings.upload_limit, room)) + FORM_BYTES
 
-    async def _take_turn_of_user(self, held: list[Hashable], request: Request, identity: Identity) -> None:
+    async def _take_turn_of_user(self, taken_turns: list[Hashable], request: Request, identity: Identity) -> None:
         who = ("user", identity.require().user.id)
         if routed_path(request).endswith("/events"):
-            await self._take(held, ("stream", who), turns.STREAMS_PER_USER, waiting=0)
+            await self._take(taken_turns, ("stream", who), turns.STREAMS_PER_USER, waiting=0)
             if not self.requests.spend(who):
                 await asyncio.sleep(turns.HURRY_SECONDS)  # no turn: an open stream must keep no other from being opened
         elif routed_path(request).endswith(("/download", "/table")):  # they may wait for a job, which must not keep pages waiting
-            await self._take(held, ("download", who), turns.DOWNLOADS_PER_USER)
-            await self._slow_down(held, who, turns.HURRIED_PER_USER, "download")
+            await self._take(taken_turns, ("download", who), turns.DOWNLOADS_PER_USER)
+            await self._slow_down(taken_turns, who, turns.HURRIED_PER_USER, "download")
         elif has_body(request) and find_rule(request).streamed:
-            await self._take(held, ("upload", who), turns.UPLOADS_PER_USER)
-            await self._slow_down(held, who, turns.HURRIED_PER_USER, "upload")
+            await self._take(taken_turns, ("upload", who), turns.UPLOADS_PER_USER)
+            await self._slow_down(taken_turns, who, turns.HURRIED_PER_USER, "upload")
         else:
-            await self._take(held, who, turns.PER_USER)
-            await self._slow_down(held, who, turns.HURRIED_PER_USER)
+            await self._take(taken_turns, who, turns.PER_USER)
+            await self._slow_down(taken_turns, who, turns.HURRIED_PER_USER)
 
-    async def _take(self, held: list[Hashable], key: Hashable, at_once: int, waiting: int = turns.WAITING) -> None:
+    async def _take(self, taken_turns: list[Hashable], key: Hashable, at_once: int, waiting: int = turns.WAITING) -> None:
         await self.turns.take(key, at_once, waiting)
-        held.append(key)
+        taken_turns.append(key)
 
-    def _release(self, held: list[Hashable]) -> None:
-        while held:
-            self.turns.release(held.pop())
+    def _release(self, taken_turns: list[Hashable]) -> None:
+        while taken_turns:
+            self.turns.release(taken_turns.pop())
 
-    def _release_unless_stream(self, held: list[Hashable]) -> None:
-        if not any(isinstance(key, tuple) and key[0] == "stream" for key in held):
-            self._release(held)
+    def _release_unless_stream(self, taken_turns: list[Hashable]) -> None:
+        if not any(isinstance(key, tuple) and key[0] == "stream" for key in taken_turns):
+            self._release(taken_turns)

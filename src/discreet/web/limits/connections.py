@@ -218,14 +218,14 @@ def bounded_protocol(connections: OpenConnections) -> type[Any]:
     return type("ServerProtocol", (BoundedProtocol,), {"open_connections": connections})
 
 
-def raise_file_limit(wanted: int) -> int:
+def raise_file_limit(connections: int) -> int:
     """Raise the process's limit of open files as far as it is allowed; returns how many connections fit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + OTHER_FILES
+    needed = connections + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
         soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return wanted if soft == resource.RLIM_INFINITY else max(16, min(wanted, soft - OTHER_FILES))
+    return connections if soft == resource.RLIM_INFINITY else max(16, min(connections, soft - OTHER_FILES))
 
 
 def parse_networks(texts: Sequence[str]) -> tuple[Network, ...]:

@@ -147,10 +147,10 @@ def check_note(text: str) -> str:
     return note
 
 
-def _require_state(release: Release, states: Sequence[str], wanted: str) -> None:
+def _require_state(release: Release, states: Sequence[str], new_state: str) -> None:
     if release.state not in states:
         raise Conflict(
-            f"release {release.number} is {release.state}, so it cannot be {wanted}; that needs a release that is "
+            f"release {release.number} is {release.state}, so it cannot be {new_state}; that needs a release that is "
             f"{' or '.join(states)}",
             state=release.state,
         )

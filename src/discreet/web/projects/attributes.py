@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from discreet.model.attribute import Attribute
-from discreet.model.policy import explain_validation_error
+from discreet.model.validation_errors import explain_validation_error
 from discreet.web.errors import InvalidRequest
 from discreet.web.projects.datasets import Dataset
 

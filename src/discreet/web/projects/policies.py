@@ -55,13 +55,13 @@ def edit(connection: Connection, user: User, project: Project, base: int, sectio
         raise InvalidRequest(f"revision {base} does not exist; the latest is {newest}")
     base_document = _document_at(connection, project, base)
     newest_document = _document_at(connection, project, newest)
-    for path, wanted in sections.items():
+    for path, section in sections.items():
         before, theirs = get_section(base_document, path), get_section(newest_document, path)
-        if theirs not in (before, wanted):
-            raise _describe_conflict(connection, project, base, path, theirs, wanted)
+        if theirs not in (before, section):
+            raise _describe_conflict(connection, project, base, path, theirs, section)
     document, limits_before = newest_document, newest_document.get("limits")
-    for path, wanted in sections.items():
-        document = with_section(document, path, wanted)
+    for path, section in sections.items():
+        document = with_section(document, path, section)
     policy = parse_document(document, project)
     if "preset" in (document.get("limits") or {}):  # approval compares numbers, so a preset is saved as its limits
         document = {**document, "limits": dict(policy.limits), "presets": list(policy.presets)}

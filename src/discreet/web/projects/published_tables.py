@@ -107,8 +107,8 @@ def check_grantees(published: str, accounts: Sequence[str]) -> None:
         missing = [account for account in accounts if account not in known]
     else:
         with _open(published) as connection:
-            held = connection.execute(text("SELECT DISTINCT grantee FROM information_schema.user_privileges")).scalars()
-            existing = {str(grantee) for grantee in held}
+            grantees = connection.execute(text("SELECT DISTINCT grantee FROM information_schema.user_privileges")).scalars()
+            existing = {str(grantee) for grantee in grantees}
         missing = [account for account in accounts if _grantee(system, account) not in existing]
     if missing:
         raise SourceError(f"the database has no account '{missing[0]}'; correct the project's release settings")
@@ -122,11 +122,11 @@ def set_grants(published: str, table: str, accounts: Sequence[str]) -> None:
     place = _place(published)
     quote = identifier_quoter(system)
     qualified = quote(place, table)
-    wanted = [_grantee(system, account) for account in accounts]
+    grantees = [_grantee(system, account) for account in accounts]
     try:
         with _open(published) as connection:
-            _revoke_others(connection, published, table, wanted)
-            for grantee in wanted:
+            _revoke_others(connection, published, table, grantees)
+            for grantee in grantees:
                 if system == "postgresql":
                     connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {quote(place)} TO {grantee}".replace("%", "%%"))
                 connection.exec_driver_sql(f"GRANT SELECT ON {qualified} TO {grantee}".replace("%", "%%"))
@@ -140,17 +140,17 @@ def set_grants(published: str, table: str, accounts: Sequence[str]) -> None:
 def revoke_others(published: str, table: str, accounts: Sequence[str]) -> None:
     """Take the right to read a table from all accounts but these, before other rows are written into it."""
     if _system(published) != "sqlite":
-        wanted = [_grantee(_system(published), account) for account in accounts]
+        grantees = [_grantee(_system(published), account) for account in accounts]
         with _open(published) as connection:
-            _revoke_others(connection, published, table, wanted)
+            _revoke_others(connection, published, table, grantees)
 
 
-def _revoke_others(connection: Connection, published: str, table: str, wanted: Sequence[str]) -> None:
+def _revoke_others(connection: Connection, published: str, table: str, grantees: Sequence[str]) -> None:
     system, place = _system(published), _place(published)
     quote = identifier_quoter(system)
     holders = connection.execute(text(_PRIVILEGES[system]), {"place": place, "name": table}).scalars().all()
     present = [str(name) if system == "mysql" else quote(str(name)) if name else "PUBLIC" for name in holders]
-    for grantee in sorted(set(present) - set(wanted)):
+    for grantee in sorted(set(present) - set(grantees)):
         connection.exec_driver_sql(f"REVOKE ALL ON {quote(place, table)} FROM {grantee}".replace("%", "%%"))
 
 

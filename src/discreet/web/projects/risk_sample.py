@@ -50,7 +50,7 @@ class Unit:
 
 def units_of(policy: Policy, columns: list[str]) -> list[Unit]:
     """The attributes of a table whose probability of being known can be set, in the order of the columns."""
-    grouped = {name: tuple(one for one in unit if one in columns) for unit in policy.known_together for name in unit}
+    grouped = {name: tuple(member for member in unit if member in columns) for unit in policy.known_together for name in unit}
     units: dict[tuple[str, ...], Unit] = {}
     for name in columns:
         attribute = policy.attributes.get(name, Attribute())

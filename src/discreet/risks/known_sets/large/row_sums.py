@@ -69,12 +69,12 @@ class Memory:
     def array(self, name: str, dtype: Any, rows: int, columns: int | None = None) -> NDArray[Any]:
         """An array with any content; what was returned under this name before is written over."""
         size = rows if columns is None else rows * columns
-        held = self._arrays.get(name)
-        if held is None or len(held) < size:
+        array = self._arrays.get(name)
+        if array is None or len(array) < size:
             self._arrays.pop(name, None)
-            held = None  # freed before the next one is allocated
-            held = self._arrays[name] = np.empty(size, dtype)
-        part = held if len(held) == size else held[:size]
+            array = None  # freed before the next one is allocated
+            array = self._arrays[name] = np.empty(size, dtype)
+        part = array if len(array) == size else array[:size]
         return part if columns is None else part.reshape(rows, columns)
 
 
@@ -154,7 +154,7 @@ class RowSums:
             if len(own) == len(self.places):
                 continue
             larger = (members.get(own | {place}) for place in by_values if place not in own)
-            below.setdefault(next((one for one in larger if one is not None), 0), []).append(node)
+            below.setdefault(next((node_above for node_above in larger if node_above is not None), 0), []).append(node)
         return below
 
     def project(

@@ -97,12 +97,21 @@ def _sum_sets(
     steps = _left_by_step(tree, queries)
     uncovered: list[int] = []
     with KernelThreads() as kernel_threads:
-        covers = choose_covers(tree, [math.log(max(one, 1)) for one in cardinalities])
-        for cover, found in sum_covers(table, tree, parts, covers):
-            if found is None:
+        covers = choose_covers(tree, [math.log(max(cardinality, 1)) for cardinality in cardinalities])
+        for cover, cover_sums in sum_covers(table, tree, parts, covers):
+            if cover_sums is None:
                 uncovered.extend(cover.nodes)
                 continue
-            arguments = (slots, found.of, kind, queries.weight, np.take(steps, found.steps, axis=1), found.sums, near, far)
+            arguments = (
+                slots,
+                cover_sums.of,
+                kind,
+                queries.weight,
+                np.take(steps, cover_sums.steps, axis=1),
+                cover_sums.sums,
+                near,
+                far,
+            )
             kernel_threads.run_slices(cover_kernels.spread, len(near), *arguments)
     if uncovered:
         sets = partial_tree(tree, sorted(uncovered))

@@ -99,12 +99,12 @@ def _measure_corners(plugin: KnownSets, data: Microdata, original: Microdata | N
         )
     tables = [data.with_policy(corner) for corner in data.policy.corners()]
     records, every = len(data), np.arange(len(data))
-    corners = [_at_corner(plugin, data, one.policy, original, every) for one in tables]
+    corners = [_at_corner(plugin, data, table.policy, original, every) for table in tables]
     risks = np.array([corner.risk for corner in corners])
     place = risks.argmax(axis=0)
     undefined = Sizes(*(np.full(records, np.nan) for _ in range(3)))
     box = Extremes(risks.min(axis=0) * plugin.alpha, risks.max(axis=0) * plugin.alpha, undefined, np.zeros(records))
-    empty = [_empty_set(plugin, one, original) for one in tables]
+    empty = [_empty_set(plugin, table, original) for table in tables]
     extremes = box.narrowed_to_corners(corners)
     # the largest sum of any corner is at least the largest lower end, and at most the largest upper end
     lower, upper = (
@@ -116,17 +116,17 @@ def _measure_corners(plugin: KnownSets, data: Microdata, original: Microdata | N
     asking = upper > 0
     summary.add(worst[asking], lower[asking], upper[asking], extremes.sizes.part(asking))
     some = extremes.sizes.part(extremes.sizes.defined)
-    middle, low, high = (median_size(one) for one in (some.value, some.lower, some.upper))
+    middle, low, high = (median_size(values) for values in (some.value, some.lower, some.upper))
     sets = len(family_of(tables[-1], attributes(data), plugin.epsilon, plugin.max_sets, plugin.knowledge))
     fields = summary.fields(sets, records, quantiles(worst, records, QUANTILES), middle)
     bounds = summary.bounds(records, middle, None if low is None or high is None else (low, high))
 
     def per_record() -> pl.DataFrame:
         frames = []
-        for one in tables:
-            sums = plugin.sums_of(one, original)
+        for table in tables:
+            sums = plugin.sums_of(table, original)
             ends = sums.per_record.lower * plugin.alpha, sums.per_record.upper * plugin.alpha
-            frames.append(tabulate_records(plugin, one, sums, *ends, original))
+            frames.append(tabulate_records(plugin, table, sums, *ends, original))
         rows = pl.concat(frames).gather(pl.Series(place * records + every)) if records else frames[-1]
         sized = [pl.Series(f"effective_k{end}", values).fill_nan(None) for end, values in _ends(extremes.sizes)]
         return rows.with_columns(pl.Series("lower", lower), pl.Series("upper", upper), *sized, *extremes.columns(every, records))

@@ -26,15 +26,15 @@ _COMPARED = ("high_risk", "mean", "max", "effective_k_min")
 
 def takes_part(policy: Policy) -> bool:
     """Whether some attribute of a policy is known with some probability, or sensitive."""
-    named = [one for one in policy.attributes.values() if one.role not in (Role.IDENTIFIER, Role.PERSON)]
-    return any(one.known > 0 or one.sensitivity > 0 for one in named)
+    named = [attribute for attribute in policy.attributes.values() if attribute.role not in (Role.IDENTIFIER, Role.PERSON)]
+    return any(attribute.known > 0 or attribute.sensitivity > 0 for attribute in named)
 
 
 def attributes_in_scenarios(data: Microdata) -> list[str]:
     """The attributes that take part in any scenario, in the table's order."""
     if not data.policy.scenarios:
         return attributes(data)
-    names = {name for one in _tables(data).values() for name in attributes(one)}
+    names = {name for table in _tables(data).values() for name in attributes(table)}
     return [name for name in data.columns if name in names]
 
 
@@ -70,21 +70,21 @@ def _tables(data: Microdata) -> dict[str, Microdata]:
 def measure_scenarios(plugin: KnownSets, data: Microdata, original: Microdata | None) -> Score:
     """The scores of all scenarios as one: every number with a direction is the worst of all, the rest the worst scenario's."""
     tables = _tables(data)
-    scores = {name: plugin.measure(one, original=original) for name, one in tables.items()}
+    scores = {name: plugin.measure(table, original=original) for name, table in tables.items()}
     worst = max(scores, key=lambda name: (scores[name]["high_risk"], scores[name]["mean"]))
     summary, bounds = dict(scores[worst].summary), dict(scores[worst].bounds)
     for field, direction in BETTER.items():
-        values = {name: value for name, one in scores.items() if isinstance(value := one.summary.get(field), int | float)}
+        values = {name: value for name, score in scores.items() if isinstance(value := score.summary.get(field), int | float)}
         if values:
             pick = max if direction == "low" else min
             summary[field] = pick(values.values())
-            ends = [one.bounds.get(field, (values[name], values[name])) for name, one in scores.items() if name in values]
-            if any(field in one.bounds for one in scores.values()):
+            ends = [score.bounds.get(field, (values[name], values[name])) for name, score in scores.items() if name in values]
+            if any(field in score.bounds for score in scores.values()):
                 bounds[field] = pick(end[0] for end in ends), pick(end[1] for end in ends)
     summary["worst_scenario"] = {worst: scores[worst]["high_risk"]}
     for field in _COMPARED:
-        summary[f"{field}_by_scenario"] = {name: one[field] for name, one in scores.items()}
-    compared = "; ".join(f"{name} {one['high_risk']:,} (mean {one['mean']:,.4g})" for name, one in scores.items())
+        summary[f"{field}_by_scenario"] = {name: score[field] for name, score in scores.items()}
+    compared = "; ".join(f"{name} {score['high_risk']:,} (mean {score['mean']:,.4g})" for name, score in scores.items())
     public = f"{len(scores)} scenarios were measured; the worst is {worst}"
     note = Note(
         f"{len(scores)} scenarios were measured, and every number is that of its worst; most high-risk records are in the "
@@ -103,14 +103,14 @@ def measure_scenarios(plugin: KnownSets, data: Microdata, original: Microdata | 
 
 def _notes(scores: Mapping[str, Score], worst: str) -> list[str]:
     """The notes of the worst scenario, then those of the others that it does not have, with the scenario's name before them."""
-    others = [(name, text) for name, one in scores.items() for text in one.notes if text not in scores[worst].notes]
+    others = [(name, text) for name, score in scores.items() for text in score.notes if text not in scores[worst].notes]
     named = [Note(f"{name}: {text}", f"{name}: {public}" if (public := public_text(text)) else "") for name, text in others]
     return [*scores[worst].notes, *named]
 
 
 def _records(scores: Mapping[str, Score], worst: str) -> pl.DataFrame:
     """The rows of the worst scenario, with each record's largest risk in any scenario, and in which."""
-    frames = {name: one.per_record for name, one in scores.items()}
+    frames = {name: score.per_record for name, score in scores.items()}
     risks = np.array([frame["risk"].to_numpy() for frame in frames.values() if frame is not None])
     names = pl.Series("scenario", list(frames), dtype=pl.String)
     own = frames[worst]
@@ -123,8 +123,8 @@ def explain_in_worst(plugin: KnownSets, data: Microdata, record: int, original: 
     """Why a record is at risk in the scenario in which its risk is largest."""
     tables = _tables(data)
     risks: dict[str, Any] = {}
-    for name, one in tables.items():
-        rows = plugin.measure(one, original=original).per_record
+    for name, table in tables.items():
+        rows = plugin.measure(table, original=original).per_record
         risks[name] = 0.0 if rows is None else rows["risk"][record]
     worst = max(risks, key=risks.__getitem__)
     return [

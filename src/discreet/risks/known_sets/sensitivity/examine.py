@@ -114,7 +114,10 @@ class Examination:
         risk = self._of_queries(sums[worst], influence)
         table = tabulate_influence(influence, risk, self.measure.threshold, self.measure.alpha, self._high_risk(sums[worst]))
         curve = threshold_curve(
-            self.given, [self._kept_values(one, at) for at, one in enumerate(sums)], self.measure.threshold, self.measure.alpha
+            self.given,
+            [self._kept_values(scenario_sums, at) for at, scenario_sums in enumerate(sums)],
+            self.measure.threshold,
+            self.measure.alpha,
         )
         reaches = self._try_reaches(factor_line(self.policy, self.names, self.counted), "a factor on all probabilities")
         box = self._box() if self.limits else None
@@ -172,7 +175,7 @@ class Examination:
             side = _better(side, flip, line.given)
             beyond = end if side.flipped is None else side.flipped
             gap = abs(beyond - side.holds)
-            if gap <= _WIDE * max(abs(side.holds), abs(beyond)) or all(one.is_complete for one in line.counted):
+            if gap <= _WIDE * max(abs(side.holds), abs(beyond)) or all(part.is_complete for part in line.counted):
                 break
             if attempt + 1 == _RECOUNTS or not limit.is_monotone or time.monotonic() > self.deadline:
                 break

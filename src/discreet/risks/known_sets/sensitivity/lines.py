@@ -45,7 +45,7 @@ class Line:
 
     def recentred(self, value: float) -> Line:
         """The same line with the sets counted anew that matter most at another value."""
-        counted = [Counted(one.spec, known_probabilities(self.policy_at(value), one.spec.names)) for one in self.counted]
+        counted = [Counted(part.spec, known_probabilities(self.policy_at(value), part.spec.names)) for part in self.counted]
         return Line(self.kind, self.attribute, self.given, self.span, self.policy_at, counted, self.is_straight)
 
 

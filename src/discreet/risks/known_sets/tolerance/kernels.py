@@ -178,15 +178,15 @@ def add_pairs(
                     met = tally[j]
                     for k in range(first[g], first[g + 1]):
                         met -= tally[pair[j, k]]
-                    one = part * inverse[met]
-                    one_taken = one * (known + entry_weights[j] + base_weights[g])
-                    cell[j] += one - usual
-                    cell[width + j] += one_taken - usual_taken
+                    single = part * inverse[met]
+                    single_taken = single * (known + entry_weights[j] + base_weights[g])
+                    cell[j] += single - usual
+                    cell[width + j] += single_taken - usual_taken
                     for k in range(first[g], first[g + 1]):
                         two = part * inverse[tally[pair[j, k]]]
-                        cell[pair[j, k]] = two - one - one_of[k] + usual
+                        cell[pair[j, k]] = two - single - one_of[k] + usual
                         cell[width + pair[j, k]] = (
-                            two * (known + entry_weights[j] + entry_weights[k]) - one_taken - one_taken_of[k] + usual_taken
+                            two * (known + entry_weights[j] + entry_weights[k]) - single_taken - one_taken_of[k] + usual_taken
                         )
         _write_sums(row, total, taken, 0.0, chance / max(count - most - second - third, 1), 0.0, sums)
 
@@ -210,7 +210,7 @@ def add_binary_pairs(
             cells[own, entry], cells[own, width + entry] = 0.0, 0.0
         at = np.uint64(minor)
         for f in range(minor):
-            tally, part, one, one_taken = tallies[own, f], chance * chances[f], 0.0, 0.0
+            tally, part, single, single_taken = tallies[own, f], chance * chances[f], 0.0, 0.0
             most, second, third = _largest(tally, most, second, third)
             own_weight, base_weight = known + entry_weights[f], known + base_weights[f]
             for g in range(np.uint64(f + 1), np.uint64(minor)):
@@ -223,15 +223,15 @@ def add_binary_pairs(
                 theirs_taken = theirs * (base_weight + entry_weights[g])
                 total += none
                 taken += none_taken
-                one += ours - none
-                one_taken += ours_taken - none_taken
+                single += ours - none
+                single_taken += ours_taken - none_taken
                 cells[own, g] += theirs - none
                 cells[own, width + g] += theirs_taken - none_taken
                 cells[own, at] = two - ours - theirs + none
                 cells[own, width + at] = two * (own_weight + entry_weights[g]) - ours_taken - theirs_taken + none_taken
                 at += np.uint64(1)
-            cells[own, f] += one
-            cells[own, width + f] += one_taken
+            cells[own, f] += single
+            cells[own, width + f] += single_taken
         _write_sums(row, total, taken, 0.0, chance / max(count - most - second - third, 1), 0.0, sums)
 
 

@@ -48,8 +48,8 @@ class MinorAttributes:
         """The column of the tallies for two entries of different attributes, the smaller first."""
         width = len(self.entry_weights)
         columns = np.full((width, width), -1, dtype=np.int64)
-        for number, (one, other) in enumerate(combinations(range(width), 2)):
-            columns[one, other] = width + number
+        for number, (first, second) in enumerate(combinations(range(width), 2)):
+            columns[first, second] = width + number
         return columns
 
     @property
@@ -82,7 +82,7 @@ class MinorAttributes:
                 lists[pattern].append(int(own[pattern]))
         if order == 2:
             for entries in lists:
-                entries.extend([int(self.pair[one, other]) for one, other in combinations(sorted(entries), 2)])
+                entries.extend([int(self.pair[first, second]) for first, second in combinations(sorted(entries), 2)])
         begin = np.cumsum([0, *map(len, lists)])
         return begin, np.array([entry for entries in lists for entry in entries], dtype=np.int64)
 

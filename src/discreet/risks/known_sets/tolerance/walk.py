@@ -175,7 +175,7 @@ class SetSums:
         places = range(len(self.table.codes))
         for own, node in members.items():
             larger = [(self._more(own, place), members[own | {place}]) for place in places if own | {place} in members]
-            larger = [one for one in larger if one[1] != node]
+            larger = [entry for entry in larger if entry[1] != node]
             below.setdefault(min(larger)[1] if larger else _ALL, []).append(node)
         return below
 
@@ -185,16 +185,16 @@ class SetSums:
         codes = [(own[::step], most) for own, most in zip(self.table.codes, self.table.cardinalities, strict=True)]
         size, width = len(codes[0][0]) if codes else 0, len(codes)
         more = np.zeros((width, width))
-        own = [len(number_rows([one], size) or ()) for one in codes]
-        for one in range(width):
+        own = [len(number_rows([column], size) or ()) for column in codes]
+        for place in range(width):
             for other in range(width):
-                both = own[other] if one == other else len(number_rows([codes[one], codes[other]], size) or ())
-                more[one, other] = math.log(both / own[one])
+                both = own[other] if place == other else len(number_rows([codes[place], codes[other]], size) or ())
+                more[place, other] = math.log(both / own[place])
         return more
 
     def _more(self, own: frozenset[int], place: int) -> float:
         most = math.log(max(self.table.cardinalities[place], 1))
-        return min((float(self.more[one, place]) for one in own), default=most)
+        return min((float(self.more[attribute, place]) for attribute in own), default=most)
 
     def _parts(self, children: Sequence[int], below: dict[int, list[int]]) -> list[list[int]]:
         """The children of the top in parts of about the same work, in rows."""

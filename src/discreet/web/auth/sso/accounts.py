@@ -105,7 +105,7 @@ def end_access(connection: Connection, user: User, groups: Sequence[str]) -> Non
 
 
 def _create_user(connection: Connection, claims: Claims) -> User:
-    wanted = next(
+    claimed_name = next(
         (
             normalize_name(claims.values[name])
             for name in NAME_CLAIMS
@@ -114,10 +114,10 @@ def _create_user(connection: Connection, claims: Claims) -> User:
         "user",
     )
     taken = set(map(comparison_key, connection.execute(select(users.c.name)).scalars()))
-    name, number = wanted, 1
+    name, number = claimed_name, 1
     while comparison_key(name) in taken:  # a name proves nothing: whoever has it already is somebody else
         number += 1
-        name = f"{wanted[:74]} {number}"
+        name = f"{claimed_name[:74]} {number}"
     inserted = connection.execute(insert(users).values(name=name, admin=False, disabled=False, created=now()))
     assert inserted.inserted_primary_key is not None
     user = accounts.get(connection, inserted.inserted_primary_key[0])

@@ -1,0 +1,1 @@
+"""Sections of a policy that are models of their own."""
