@@ -14,7 +14,8 @@ async function showEffect() {
   const area = document.getElementById("level-effect");
   area.setAttribute("aria-busy", "true");
   try {
-    const response = await fetch(form.action, { method: "POST", body: fields, headers: { Accept: "text/html" } });
+    // not form.action: that is the buttons, which are named "action"
+    const response = await fetch(form.getAttribute("action"), { method: "POST", body: fields, headers: { Accept: "text/html" } });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     if (number !== asked) return; // a later change is under way
     const fresh = page.getElementById("level-effect");
