@@ -361,6 +361,10 @@ def check_page(server: Server, screenshots: Path | None, axe_faults: Callable[..
             assert page_width <= screen_width, f"{name}, {kind}: the page is {page_width} wide on a screen of {screen_width}"
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(size)
+        if screenshots and not server.database:
+            page.emulate_media(media="print")
+            page.screenshot(path=screenshots / f"{name}-print.png", full_page=True)
+            page.emulate_media(media="screen")
         assert seen.complaints == [], name
         assert seen.outside(server.url) == [], name
 

@@ -295,6 +295,20 @@ def test_the_attributes_are_one_row_of_tab_stops_and_are_set_in_bulk_by_keyboard
     assert sum(after[name].get("known") == 0.125 for name in after) == 2
 
 
+def test_the_steps_of_a_project_stay_on_one_line_however_long_its_name_is(
+    filled: Filled, server: Any, person: Any, watched: Callable[..., Any]
+) -> None:
+    number = filled.client.create_project("A project with a name that is longer than the navigation is wide: " + "x" * 40)["id"]
+    page = watched(viewport={"width": 1200, "height": 900}, storage_state=person).page
+    page.goto(f"{server.url}/projects/{number}/data")
+    for width in (1024, 1200, 1280, 1600):
+        page.set_viewport_size({"width": width, "height": 900})
+        tops = page.locator(".walk a").evaluate_all("links => links.map(link => Math.round(link.getBoundingClientRect().top))")
+        assert len(tops) == 9
+        assert len(set(tops)) == 1, f"the navigation wraps at {width} pixels"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+
+
 def drop_refusals(seen: Any) -> None:
     """Ignore responses of 4xx, which the browser reports in its console."""
     seen.complaints[:] = [line for line in seen.complaints if "the server responded with a status of 4" not in line]

@@ -75,6 +75,7 @@ def demo(
     print(f"{verdict} The release is in {released}. To repeat it by hand:\n")
     print(f"  discreet mask {parquet} {released} -p {policy_file} --overwrite")
     print(f"  discreet assess {parquet} {released} -p {policy_file}")
+    print(f"\nThe same in a browser: start `discreet serve`, open the link that it prints, and upload {table}.")
     raise typer.Exit(0 if assessment.ok else 1)
 
 

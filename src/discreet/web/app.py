@@ -27,6 +27,7 @@ from discreet.errors import DiscreetError
 from discreet.model.extras import require_libraries
 from discreet.web import api
 from discreet.web.addresses import PublicPath
+from discreet.web.api.job_schema import describe_jobs
 from discreet.web.auth.identity import routed_path
 from discreet.web.auth.kept_forms import read_form
 from discreet.web.auth.security import SECURITY_HEADERS, SECURITY_SCHEMES, check_same_origin
@@ -118,12 +119,13 @@ def make_app(
 
 
 def _document_security(app: FastAPI) -> None:
-    """Let the OpenAPI document say how to authenticate, so that a client which is generated from it can."""
+    """Let the OpenAPI document say how to authenticate and what each kind of job takes, so that a generated client can work."""
     describe = app.openapi
 
     def describe_with_security() -> dict[str, Any]:
         document = describe()
         document.setdefault("components", {})["securitySchemes"] = SECURITY_SCHEMES
+        describe_jobs(document)
         document["security"] = [{name: []} for name in SECURITY_SCHEMES]
         return document
 

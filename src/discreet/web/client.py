@@ -28,6 +28,8 @@ except ModuleNotFoundError:
     raise MissingExtraError(format_missing("discreet.Client", "httpx2")) from None
 
 CHUNK = 1 << 20
+PAGE = 500
+"""Entries per page of a list."""
 
 
 class ServerError(DiscreetError):
@@ -67,7 +69,7 @@ class Client:
 
     def projects(self) -> list[dict[str, Any]]:
         """The user's projects, each with the verdict of its latest release."""
-        return list(self._request("GET", "/projects"))
+        return self._list("/projects")
 
     def create_project(self, name: str, table_name: str | None = None, *, key: str | None = None) -> dict[str, Any]:
         """Create a project; with an idempotency key, repeated requests create it only once."""
@@ -200,7 +202,7 @@ class Client:
 
     def datasets(self, project: int) -> list[dict[str, Any]]:
         """The imported tables."""
-        return list(self._request("GET", f"/projects/{project}/datasets"))
+        return self._list(f"/projects/{project}/datasets")
 
     def rows(self, project: int, dataset: int, **options: Any) -> dict[str, Any]:
         """Rows of a dataset: offset, limit, sort, descending, filters (a mapping)."""
@@ -245,7 +247,7 @@ class Client:
 
     def releases(self, project: int) -> list[dict[str, Any]]:
         """The releases, newest first."""
-        return list(self._request("GET", f"/projects/{project}/releases"))
+        return self._list(f"/projects/{project}/releases")
 
     def release(self, project: int, number: int) -> dict[str, Any]:
         """One release."""
@@ -332,6 +334,15 @@ class Client:
             response = self._http.request(method, path, headers=headers, **options)
         _raise_for_status(response)
         return response.json() if response.content else None
+
+    def _list(self, path: str) -> list[dict[str, Any]]:
+        """All entries of a list, page by page."""
+        entries: list[dict[str, Any]] = []
+        while True:
+            page = self._request("GET", path, params={"offset": len(entries), "limit": PAGE})
+            entries += page
+            if len(page) < PAGE:
+                return entries
 
     def _connection_errors(self) -> _ConnectionErrors:
         return _ConnectionErrors(str(self._http.base_url))

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Query, Request, Response
 from fastapi import Path as PathParameter
 from starlette.concurrency import run_in_threadpool
 
 from discreet.web.api.models import DatasetOut, Rows, Uploaded
 from discreet.web.api.projects import authorize_project
-from discreet.web.api.routing import Number, ProjectId, create_router
+from discreet.web.api.routing import PAGED, Number, PageOf, ProjectId, create_router
 from discreet.web.auth.security import Caller, ServerCore
 from discreet.web.core import Core
 from discreet.web.errors import InvalidRequest, TooLarge
@@ -83,12 +83,15 @@ def list_source_tables(
         return sources.list_tables(connection, core.settings, access.user, source)
 
 
-@data_router.get("/projects/{project_id}/datasets", response_model=list[DatasetOut])
-def list_datasets(core: ServerCore, access: Caller, project_id: ProjectId) -> list[DatasetOut]:
+@data_router.get("/projects/{project_id}/datasets", response_model=list[DatasetOut], responses=PAGED)
+def list_datasets(
+    core: ServerCore, access: Caller, project_id: ProjectId, paging: PageOf, response: Response
+) -> list[DatasetOut]:
     """The imported datasets, newest first."""
     project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
-        return [DatasetOut.model_validate(dataset) for dataset in datasets.list_datasets(connection, project)]
+        listed = datasets.list_datasets(connection, project)[paging.offset : paging.stop]
+    return [DatasetOut.model_validate(dataset) for dataset in paging.send(response, listed)]
 
 
 @data_router.get("/projects/{project_id}/datasets/{dataset}", response_model=DatasetOut)

@@ -11,7 +11,7 @@ from discreet.web.api.idempotency import IdempotencyKey, run_once
 from discreet.web.api.models import ActiveJobOut, JobIn, JobOut
 from discreet.web.api.people import require_admin
 from discreet.web.api.projects import authorize_project
-from discreet.web.api.routing import ProjectId, create_router
+from discreet.web.api.routing import PAGED, PageOf, ProjectId, create_router
 from discreet.web.auth.following import Follower
 from discreet.web.auth.security import Caller, ServerCore
 from discreet.web.jobs import events, queue
@@ -40,12 +40,13 @@ def cancel_any_job(core: ServerCore, access: Caller, job: JobId) -> None:
     core.supervisor.wake()
 
 
-@jobs_router.get("/projects/{project_id}/jobs", response_model=list[JobOut])
-def list_jobs(core: ServerCore, access: Caller, project_id: ProjectId) -> list[JobOut]:
+@jobs_router.get("/projects/{project_id}/jobs", response_model=list[JobOut], responses=PAGED)
+def list_jobs(core: ServerCore, access: Caller, project_id: ProjectId, paging: PageOf, response: Response) -> list[JobOut]:
     """The project's jobs, newest first."""
     project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
-        return [_describe_job(job, access) for job in queue.list_jobs(connection, project)]
+        listed = queue.list_jobs(connection, project, paging.limit + 1, paging.offset)
+    return [_describe_job(job, access) for job in paging.send(response, listed)]
 
 
 @jobs_router.post("/projects/{project_id}/jobs", response_model=JobOut, status_code=202)

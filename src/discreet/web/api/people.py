@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Path, Query
+from fastapi import Path, Query, Response
 from starlette.responses import StreamingResponse
 
 from discreet.web.api.idempotency import IdempotencyKey, run_once
@@ -22,7 +22,7 @@ from discreet.web.api.models import (
     UserIn,
     UserOut,
 )
-from discreet.web.api.routing import Number, create_router
+from discreet.web.api.routing import PAGED, Number, PageOf, create_router
 from discreet.web.auth import accounts, tokens
 from discreet.web.auth.accounts import User
 from discreet.web.auth.security import Access, Caller, ServerCore
@@ -40,12 +40,13 @@ def me(access: Caller) -> Me:
     return Me(name=access.user.name, admin=access.user.admin, scopes=list(access.scopes))
 
 
-@people_router.get("/tokens", response_model=list[TokenOut])
-def list_tokens(core: ServerCore, access: Caller) -> list[TokenOut]:
+@people_router.get("/tokens", response_model=list[TokenOut], responses=PAGED)
+def list_tokens(core: ServerCore, access: Caller, paging: PageOf, response: Response) -> list[TokenOut]:
     """Your tokens."""
     access.require_scope("read")
     with core.store.read() as connection:
-        return [TokenOut.model_validate(token) for token in tokens.list_tokens(connection, access.user)]
+        listed = tokens.list_tokens(connection, access.user)[paging.offset : paging.stop]
+    return [TokenOut.model_validate(token) for token in paging.send(response, listed)]
 
 
 @people_router.post("/tokens", response_model=TokenMade, status_code=201)
@@ -67,12 +68,13 @@ def revoke_token(core: ServerCore, access: Caller, token: Number) -> None:
         tokens.revoke(connection, access.user, token)
 
 
-@people_router.get("/users", response_model=list[UserOut])
-def list_users(core: ServerCore, access: Caller) -> list[UserOut]:
+@people_router.get("/users", response_model=list[UserOut], responses=PAGED)
+def list_users(core: ServerCore, access: Caller, paging: PageOf, response: Response) -> list[UserOut]:
     """All users (administrators only)."""
     require_admin(access)
     with core.store.read() as connection:
-        return [UserOut.model_validate(user) for user in accounts.list_users(connection)]
+        listed = accounts.list_users(connection)[paging.offset : paging.stop]
+    return [UserOut.model_validate(user) for user in paging.send(response, listed)]
 
 
 @people_router.post("/users", response_model=Invitation, status_code=201)

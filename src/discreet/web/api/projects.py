@@ -21,7 +21,7 @@ from discreet.web.api.models import (
     SectionsIn,
 )
 from discreet.web.api.people import UserName
-from discreet.web.api.routing import ProjectId, create_router
+from discreet.web.api.routing import PAGED, PageOf, ProjectId, create_router
 from discreet.web.auth.security import Access, Caller, ServerCore
 from discreet.web.core import Core
 from discreet.web.db import audit
@@ -40,13 +40,14 @@ def authorize_project(core: Core, access: Access, project_id: int, scope: str = 
         return projects.get(connection, access.user, project_id, role)
 
 
-@projects_router.get("/projects", response_model=list[ProjectRow])
-def list_projects(core: ServerCore, access: Caller) -> list[ProjectRow]:
+@projects_router.get("/projects", response_model=list[ProjectRow], responses=PAGED)
+def list_projects(core: ServerCore, access: Caller, paging: PageOf, response: Response) -> list[ProjectRow]:
     """Your projects with the verdict of their latest release, most recently changed first."""
     access.require_scope("read")
     with core.store.read() as connection:
-        rows = projects.list_projects(connection, access.user)
-    return [ProjectRow(**{**row, "project": ProjectOut.model_validate(row["project"])}) for row in rows]
+        rows = projects.list_projects(connection, access.user)[paging.offset : paging.stop]
+    page = paging.send(response, rows)
+    return [ProjectRow(**{**row, "project": ProjectOut.model_validate(row["project"])}) for row in page]
 
 
 @projects_router.post("/projects", response_model=ProjectOut, status_code=201)
@@ -139,12 +140,13 @@ def patch_policy(core: ServerCore, access: Caller, project_id: ProjectId, body: 
     return get_policy(core, access, project_id)
 
 
-@projects_router.get("/projects/{project_id}/policy/history", response_model=list[Change])
-def policy_history(core: ServerCore, access: Caller, project_id: ProjectId) -> list[Change]:
+@projects_router.get("/projects/{project_id}/policy/history", response_model=list[Change], responses=PAGED)
+def policy_history(core: ServerCore, access: Caller, project_id: ProjectId, paging: PageOf, response: Response) -> list[Change]:
     """The revisions of the policy, newest first."""
     project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
-        return [Change.model_validate(change) for change in policies.history(connection, project)]
+        revisions = policies.history(connection, project, paging.limit + 1, paging.offset)
+    return [Change.model_validate(change) for change in paging.send(response, revisions)]
 
 
 @projects_router.post("/projects/{project_id}/policy/restore", response_model=PolicyOut)
@@ -158,12 +160,13 @@ def restore_policy(
     return get_policy(core, access, project_id)
 
 
-@projects_router.get("/projects/{project_id}/audit", response_model=list[Entry])
-def project_audit(core: ServerCore, access: Caller, project_id: ProjectId) -> list[Entry]:
+@projects_router.get("/projects/{project_id}/audit", response_model=list[Entry], responses=PAGED)
+def project_audit(core: ServerCore, access: Caller, project_id: ProjectId, paging: PageOf, response: Response) -> list[Entry]:
     """The audit log of the project, newest entry first."""
     project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
-        return [Entry.model_validate(entry) for entry in audit.list_entries(connection, project.id)]
+        entries = audit.list_entries(connection, project.id, paging.limit + 1, offset=paging.offset)
+    return [Entry.model_validate(entry) for entry in paging.send(response, entries)]
 
 
 def _parse_policy(body: PolicyIn) -> Policy:

@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Respon
 from discreet.web.api.data import RowQueryParameters
 from discreet.web.api.models import JobOut, ReleaseOut, Rows
 from discreet.web.api.projects import authorize_project
-from discreet.web.api.routing import Number, ProjectId, create_router
+from discreet.web.api.routing import PAGED, Number, PageOf, ProjectId, create_router
 from discreet.web.auth.accounts import User
 from discreet.web.auth.security import REPORT_CSP, Caller, ServerCore
 from discreet.web.core import Core
@@ -29,12 +29,14 @@ BINARY_RESPONSE: dict[int | str, dict[str, Any]] = {
 }
 
 
-@releases_router.get("/projects/{project_id}/releases", response_model=list[ReleaseOut])
-def list_releases(core: ServerCore, access: Caller, project_id: ProjectId) -> list[ReleaseOut]:
+@releases_router.get("/projects/{project_id}/releases", response_model=list[ReleaseOut], responses=PAGED)
+def list_releases(
+    core: ServerCore, access: Caller, project_id: ProjectId, paging: PageOf, response: Response
+) -> list[ReleaseOut]:
     """The project's releases, newest first; release readers get those that are approved."""
     project = authorize_project(core, access, project_id, role="release_reader")
     with core.store.read() as connection:
-        listed = releases.list_releases(connection, project)
+        listed = paging.send(response, releases.list_releases(connection, project)[paging.offset : paging.stop])
     # their assessments are part of the answer
     if drafts := [release for release in listed if not release.open_to_readers]:
         numbers = [release.number for release in drafts]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from discreet.web.api.models import Failure
 
@@ -23,6 +25,43 @@ FAILURES: dict[int | str, dict[str, Any]] = {
     422: {"model": Failure, "description": "Invalid request; message says why."},
     429: {"model": Failure, "description": "Too many requests; see Retry-After."},
     507: {"model": Failure, "description": "The server's disk is full."},
+}
+
+
+@dataclass(frozen=True)
+class Paging:
+    """Which part of a list a request asks for."""
+
+    offset: int
+    limit: int
+
+    @property
+    def stop(self) -> int:
+        """The end of what to fetch: one entry more than is sent, to know whether there is a next page."""
+        return self.offset + self.limit + 1
+
+    def send(self, response: Response, fetched: Sequence[Any]) -> list[Any]:
+        """The entries of the page; the header Link names the next one where there are more."""
+        if len(fetched) > self.limit:
+            response.headers["Link"] = f'<?offset={self.offset + self.limit}&limit={self.limit}>; rel="next"'
+        return list(fetched[: self.limit])
+
+
+def read_paging(
+    offset: Annotated[int, Query(ge=0, le=10**9, description="Entries to leave out at the beginning.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=500, description="Most entries; the header Link names the next page, if any.")] = 100,
+) -> Paging:
+    """The page that a request asks for."""
+    return Paging(offset, limit)
+
+
+PageOf = Annotated[Paging, Depends(read_paging)]
+PAGED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "headers": {
+            "Link": {"description": 'The next page, as rel="next"; absent on the last one.', "schema": {"type": "string"}}
+        }
+    }
 }
 
 

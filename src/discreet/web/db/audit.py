@@ -77,10 +77,10 @@ def stream_export(store: Store) -> Iterator[str]:
 
 
 def list_entries(
-    connection: Connection, project: int | None = None, limit: int = 200, before: int | None = None
+    connection: Connection, project: int | None = None, limit: int = 200, before: int | None = None, offset: int = 0
 ) -> list[dict[str, Any]]:
     """Entries of one project or of all, newest first."""
-    query = select(audit).order_by(audit.c.id.desc()).limit(limit)
+    query = select(audit).order_by(audit.c.id.desc()).limit(limit).offset(offset)
     if project is not None:
         query = query.where(audit.c.project_id == project)
     if before is not None:

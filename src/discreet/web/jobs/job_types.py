@@ -23,7 +23,7 @@ Line = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class _Parameters(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Import(_Parameters):

@@ -100,11 +100,12 @@ def get(connection: Connection, project: Project, job_id: str) -> Job:
     return _job_from_row(row)
 
 
-def list_jobs(connection: Connection, project: Project, limit: int = 50) -> list[Job]:
+def list_jobs(connection: Connection, project: Project, limit: int = 50, offset: int = 0) -> list[Job]:
     """A project's jobs, newest first, without their results, which :func:`get` reads."""
     columns = [column for column in jobs.c if column.name not in ("partial", "result")]
     query = _select_jobs(project, *columns, null().label("partial"), null().label("result"))
-    return [_job_from_row(row) for row in connection.execute(query.order_by(jobs.c.created.desc(), jobs.c.id).limit(limit)).all()]
+    newest = query.order_by(jobs.c.created.desc(), jobs.c.id).limit(limit).offset(offset)
+    return [_job_from_row(row) for row in connection.execute(newest).all()]
 
 
 def latest_job(connection: Connection, project: Project, kind: str, state: str | None = None) -> Job | None:

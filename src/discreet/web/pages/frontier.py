@@ -57,8 +57,8 @@ class PlanSearch:
     """The hierarchies that the search added to the policy, by attribute: the plans refer to their levels."""
     choices: list[PlanChoice] = field(default_factory=list)
     """The three plans to choose from, once the search has ended."""
-    limits: list[str] = field(default_factory=list)
-    """The limits that the search had to meet, by MEASURE.FIELD."""
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """The limits that the search had to meet: the required number, by MEASURE.FIELD; empty while it runs."""
 
     @property
     def table_rows(self) -> list[CandidatePlan]:
@@ -118,7 +118,7 @@ def read_search(job: Job) -> PlanSearch:
         result.get("met"),
         next((trial["hierarchies"] for trial in trials if trial.get("hierarchies")), {}),
         [PlanChoice.from_dict(choice) for choice in result.get("choices", ())],
-        list(result.get("limits_wanted", ())),
+        dict(result.get("limits_wanted") or {}),
     )
 
 

@@ -16,6 +16,7 @@ from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound, T
 from discreet.web.jobs import queue
 from discreet.web.pages.forms import editing
 from discreet.web.pages.forms.conflicts import base_revision, compared_revision, conflict_page
+from discreet.web.pages.forms.limit_choice import describe_in_words
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import datasets, membership, policies, projects, purging, release_settings, releases, removal
 from discreet.web.projects.projects import Project
@@ -175,6 +176,7 @@ def _release_values(connection: Any, project: Project) -> dict[str, Any]:
     """The owner's settings of releases, and what a purge would delete."""
     return {
         "settings": release_settings.get(project),
+        "limit_in_words": describe_in_words,
         "policy_limits": dict(policies.current_policy(connection, project).limits),
         "originals": [dataset for dataset in datasets.list_datasets(connection, project) if dataset.purged is None],
         "drafts": [release for release in releases.list_releases(connection, project) if release.state in PURGEABLE],

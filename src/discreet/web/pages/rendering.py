@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from discreet import __version__
 from discreet.assessment.glossary import TERMS
+from discreet.assessment.limit_sentences import field_words
 from discreet.model.guess import ends_as_text
 from discreet.web.addresses import LinkExtension
 from discreet.web.auth.sessions import Session
@@ -52,9 +53,16 @@ def environment() -> Environment:
         "type_label": _describe_type,
         "role_label": roles.label,
         "plain_number": ends_as_text,
+        "capitalize_first": lambda text: text[:1].upper() + text[1:],
         "yaml": lambda value: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=80).removesuffix("...\n").strip(),
     }
-    templates.globals |= {"version": __version__, "workflow": WORKFLOW, "role_meanings": roles.ROLES, "glossary": TERMS}
+    templates.globals |= {
+        "version": __version__,
+        "workflow": WORKFLOW,
+        "role_meanings": roles.ROLES,
+        "glossary": TERMS,
+        "field_words": field_words,
+    }
     return templates
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -11,19 +12,21 @@ from discreet.assessment.limit_sentences import field_words
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
 from discreet.selection.choices import PREFERENCES
+from discreet.selection.objective import OBJECTIVE
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from discreet.web.jobs import queue
-from discreet.web.pages.forms import conflicts, editing
+from discreet.web.pages.forms import catalogue, conflicts, editing
 from discreet.web.pages.forms.labels import step_rows
-from discreet.web.pages.forms.limit_choice import limit_choices, limit_rows
+from discreet.web.pages.forms.limit_choice import describe_in_words, limit_choices, limit_rows
 from discreet.web.pages.forms.search_form import read_search_form, search_form_values
 from discreet.web.pages.frontier import read_search
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import access_log, datasets, policies, projects
 
 router = APIRouter(prefix="/projects/{number}/methods/wizard", include_in_schema=False)
+OBJECTIVE_IN_WORDS = "weighted mean of information loss, falsehood and changed associations"
 
 
 @router.get("")
@@ -68,7 +71,8 @@ def show_search(
         request, "wizard_search.html", session, project, "methods", job=search_job, search=search, chosen=chosen,
         steps=step_rows(Plan.model_validate(chosen.plan)) if chosen else [],
         choices=[(choice, step_rows(choice.plan)) for choice in search.choices],
-        words_of=lambda name: field_words(name)[0] if name.count(".") == 1 else name,
+        spell_out=catalogue.spell_out, words_of=_name_in_words,
+        requirement_of=lambda name: _requirement_in_words(search.limits or policy.limits, name),
         current=_is_current_plan(policy, chosen), may=project.allows("editor"),
     )  # fmt: skip
 
@@ -117,7 +121,18 @@ def _form_page(
         choices=choices, searches=searches, may=project.allows("editor"),
         options=search_form_values(policy, [str(column["name"]) for column in columns], form), preferences=PREFERENCES,
         axes={kind: [group for group in choices["fields"] if group["kind"] == kind] for kind in ("risk", "loss")},
+        words_of=_name_in_words,
     )  # fmt: skip
+
+
+def _name_in_words(name: str) -> str:
+    """What an axis or a limit such as ``k_anonymity.k`` is called by people."""
+    return OBJECTIVE_IN_WORDS if name == OBJECTIVE else field_words(name)[0] if name.count(".") == 1 else name
+
+
+def _requirement_in_words(limits: Mapping[str, float], name: str) -> str:
+    """The sentence of the limit on a field, as the limits of the project show it; empty where the field has no limit."""
+    return describe_in_words(name, limits[name]) if name in limits else ""
 
 
 def _get_search_job(connection: Any, project: Any, job: str) -> queue.Job:

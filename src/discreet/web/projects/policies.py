@@ -47,8 +47,13 @@ def policy_document(connection: Connection, project: Project, revision: int | No
 
 
 def edit(connection: Connection, user: User, project: Project, base: int, sections: Mapping[str, Any], what: str = "") -> int:
-    """Set sections (None removes one); returns the number of the new revision. Nothing is saved if the policy is invalid."""
+    """Set sections (None removes one); returns the number of the new revision. Nothing is saved if the policy is invalid.
+
+    The section ``attributes`` sets each attribute that it names and leaves the others, so that a whole policy, such as the
+    result of a search, can be sent as it is.
+    """
     project.require_role("editor")
+    sections = _split_attributes(sections)
     locked = select(project_table.c.revision).where(project_table.c.id == project.id).with_for_update()
     newest = connection.execute(locked).scalar_one()
     if not 0 <= base <= newest:
@@ -102,7 +107,7 @@ def restore(connection: Connection, user: User, project: Project, revision: int)
     return replace(connection, user, project, project.revision, old, f"restored revision {revision}")
 
 
-def history(connection: Connection, project: Project, limit: int = 100) -> list[dict[str, Any]]:
+def history(connection: Connection, project: Project, limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
     """The revisions with author, time and description, newest first."""
     query = (
         select(revisions.c.revision, revisions.c.at, revisions.c.what, users.c.name)
@@ -110,6 +115,7 @@ def history(connection: Connection, project: Project, limit: int = 100) -> list[
         .where(revisions.c.project_id == project.id)
         .order_by(revisions.c.revision.desc())
         .limit(limit)
+        .offset(offset)
     )
     return [dict(row) for row in connection.execute(query).mappings()]
 
@@ -139,6 +145,17 @@ def with_section(content: Mapping[str, Any], path: str, value: Any) -> dict[str,
     else:
         document[section] = value
     return document
+
+
+def _split_attributes(sections: Mapping[str, Any]) -> dict[str, Any]:
+    """The sections with ``attributes`` as one section per attribute."""
+    whole = sections.get("attributes")
+    if "attributes" in sections and not isinstance(whole, Mapping):
+        raise InvalidRequest("the section attributes is an object of attributes by name; attributes.NAME: null removes one")
+    split = {f"attributes.{name}": attribute for name, attribute in (whole or {}).items()}
+    if twice := sorted(split.keys() & sections.keys()):
+        raise InvalidRequest(f"{twice[0][:80]} is set twice: by its own section and by the section attributes")
+    return {**split, **{path: value for path, value in sections.items() if path != "attributes"}}
 
 
 def _split_path(path: str) -> tuple[str, str | None]:

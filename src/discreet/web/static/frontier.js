@@ -43,8 +43,8 @@ function draw(chart) {
     addElement("line", { class: "grid", x1: LEFT, x2: width - 16, y1: y.position(tick), y2: y.position(tick) }, svg);
     addElement("text", { x: LEFT - 8, y: y.position(tick) + 4, "text-anchor": "end" }, svg, formatTick(tick));
   }
-  addElement("text", { x: (LEFT + width - 16) / 2, y: height - 8, "text-anchor": "middle" }, svg, `loss (${chart.dataset.loss})`);
-  addElement("text", { x: 12, y: (height - 32) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(height - 32) / 2})` }, svg, chart.dataset.risk === "risk" ? "risk" : `risk (${chart.dataset.risk})`);
+  addElement("text", { x: (LEFT + width - 16) / 2, y: height - 8, "text-anchor": "middle" }, svg, width < 480 ? "loss" : `loss (${chart.dataset.loss})`);
+  addElement("text", { x: 12, y: (height - 32) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(height - 32) / 2})` }, svg, chart.dataset.risk === "risk" || width < 480 ? "risk" : `risk (${chart.dataset.risk})`);
   const frontier = points.filter((point) => point.whole && !point.dominated).sort((a, b) => a.loss - b.loss || a.risk - b.risk);
   if (frontier.length > 1) addElement("polyline", { class: "edge", points: frontier.map((point) => `${x.position(point.loss)},${y.position(point.risk)}`).join(" ") }, svg);
   const drawingOrder = (point) => (point.whole ? 1 : 0) + (point.dominated ? 0 : 1) + (String(point.number) === chart.dataset.chosen ? 4 : 0);

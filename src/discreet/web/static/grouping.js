@@ -1,5 +1,43 @@
 // Drag a value onto another one to put both into one group of level 1. Without scripts, tick values and name their group.
+// Whatever changes in the hierarchy, its levels and their effect on the risk are shown anew; nothing is saved by that.
 const body = document.getElementById("groups");
+const hierarchy = document.getElementById("hierarchy");
+let timer = null;
+let asked = 0;
+
+async function showEffect() {
+  asked += 1;
+  const number = asked;
+  const form = hierarchy.form ?? hierarchy.closest("form");
+  const fields = new URLSearchParams(new FormData(form));
+  fields.set("action", "preview");
+  const area = document.getElementById("level-effect");
+  area.setAttribute("aria-busy", "true");
+  try {
+    // not form.action: that is the buttons, which are named "action"
+    const response = await fetch(form.getAttribute("action"), { method: "POST", body: fields, headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    if (number !== asked) return; // a later change is under way
+    const fresh = page.getElementById("level-effect");
+    const wrong = page.querySelector(".notice.bad");
+    if (response.ok && fresh) area.replaceChildren(...fresh.childNodes);
+    else if (wrong) area.replaceChildren(wrong);
+  } catch {
+    // the button "Preview levels" says why the server does not answer
+  } finally {
+    if (number === asked) area.removeAttribute("aria-busy");
+  }
+}
+
+function scheduleEffect() {
+  clearTimeout(timer);
+  timer = setTimeout(showEffect, 250);
+}
+
+hierarchy?.addEventListener("change", (event) => {
+  if (!["tick", "group", "group-level"].includes(event.target.name)) scheduleEffect();
+});
+
 if (body && body.querySelector('input[type="checkbox"]')) {
   const status = document.getElementById("groups-status");
   const hint = document.querySelector(".draggable-hint");
@@ -33,6 +71,7 @@ if (body && body.querySelector('input[type="checkbox"]')) {
     label(dragged).value = name;
     document.querySelector('input[name="kind"][value="groups"]').checked = true;
     status.textContent = `${dragged.dataset.value} and ${row.dataset.value} are in the group ${name}; not saved yet`;
+    scheduleEffect();
   });
   body.addEventListener("dragend", () => {
     clear();

@@ -76,7 +76,7 @@ def describe_limit(limit: str) -> dict[str, str]:
 
 
 def spell_out(sentence: str) -> str:
-    """A sentence with the names of fields and measures in words.
+    """A sentence with the names of fields, measures and methods in words.
 
     >>> spell_out("k_anonymity.k is 1; rare_values was not measured")
     'records in the smallest equivalence class is 1; rare values was not measured'
@@ -84,7 +84,7 @@ def spell_out(sentence: str) -> str:
 
     def say(match: re.Match[str]) -> str:
         measure = match[0].split(".")[0]
-        if not any(measure in registry.installed_names(kind) for kind in ("risk", "loss")):
+        if not any(measure in registry.installed_names(kind) for kind in ("risk", "loss", "masking")):
             return match[0]
         return field_words(match[0])[0] if "." in match[0] else title(measure)
 

@@ -13,7 +13,7 @@ from discreet.model.policy import Policy
 from discreet.selection.objective import OBJECTIVE, PARTS, ObjectiveWeights
 from discreet.selection.options import PERTURBATIVE
 from discreet.web.errors import InvalidRequest
-from discreet.web.pages.forms import editing
+from discreet.web.pages.forms import catalogue, editing
 
 _KEEP = "keep:"
 """The start of the name of a field with the share of a column's values to keep, in percent."""
@@ -94,7 +94,7 @@ def search_form_values(policy: Policy, columns: Sequence[str], form: Mapping[str
         shares = {name.removeprefix(_KEEP): str(entered[name]) for name in entered if name.startswith(_KEEP)}
     return {
         "truthful": truthful,
-        "methods": [{"name": method, "allowed": method in allowed} for method in PERTURBATIVE],
+        "methods": [{"name": method, "title": catalogue.title(method), "allowed": method in allowed} for method in PERTURBATIVE],
         "analyses": analyses,
         "weights": weights,
         "columns": [
