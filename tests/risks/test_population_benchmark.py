@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.shared.scripts import load_script
+from scripts import load_script
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 

@@ -13,7 +13,7 @@ from discreet.engine.population.intervals import interval
 from discreet.engine.population.posterior import expected_inverse, posterior_parameters
 from discreet.engine.population.size_regression import SizeRegression
 
-PER_UNIT = {"mean": 0.02, "shape": 0.15}
+PER_UNIT = {"mean": 0.03, "shape": 0.15}
 
 
 def _dependent_classes(seed: int) -> tuple[list[np.ndarray], list[int], np.ndarray]:

@@ -33,7 +33,7 @@ from discreet.engine.population.size_regression import SizeRegression
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MEAN_ERROR, _SHAPE_ERROR = 0.02, 0.15
+_MEAN_ERROR, _SHAPE_ERROR = 0.03, 0.15
 """Standard errors, common to all classes, of the logarithms of the mean and of the shape because the model is not exact, for each
 unit of log(1 / sampling fraction): the smaller the sample, the farther it is continued. More where the sizes in the sample
 deviate from the model already. Calibrated, not derived (docs/benchmarks.md)."""
