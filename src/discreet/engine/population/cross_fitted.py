@@ -33,11 +33,10 @@ from discreet.engine.population.size_regression import SizeRegression
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MODEL_ERROR = 0.04
-"""Standard error of the logarithm of a sum of 1/F or of P(F = 1) because the model is not exact, for each unit of the logarithm
-of its largest possible value over its value: the rarer population uniques are among sample uniques, the farther the model
-extrapolates; and more where the sizes in the sample deviate from the model already. Calibrated, not derived
-(docs/benchmarks.md)."""
+_MEAN_ERROR, _SHAPE_ERROR = 0.03, 0.15
+"""Standard errors, common to all classes, of the logarithms of the mean and of the shape because the model is not exact, for each
+unit of log(1 / sampling fraction): the smaller the sample, the farther it is continued. More where the sizes in the sample
+deviate from the model already. Calibrated, not derived (docs/benchmarks.md)."""
 _NEGLIGIBLE = 1e-6
 """A model with less weight is left out."""
 _STEP = 1e-3
@@ -69,7 +68,8 @@ class _Described(NamedTuple):
     """Of ``alone`` and ``inverse`` over the sample uniques, and of 1/F over all records."""
     variances: NDArray[np.float64]
     """Of the three sums, by chance and by the fit."""
-    misfit: float = 1.0
+    model_errors: NDArray[np.float64]
+    """Standard errors of the three sums because the model is not exact."""
 
 
 def estimate_sizes(
@@ -89,7 +89,7 @@ def estimate_sizes(
     sums, variances = of_larger.sums, of_larger.variances
     alone, inverse = np.empty(len(counts)), np.empty(len(counts))
     alone[~is_small], inverse[~is_small] = of_larger.alone, of_larger.inverse
-    deviation = 1.0
+    model_errors = np.zeros(3)
     if is_small.any():
         in_order = [np.asarray(column)[order] for column in codes]
         models = _describe_small(in_order, cardinalities, ordered, np.flatnonzero(is_small), fraction)
@@ -98,11 +98,8 @@ def estimate_sizes(
         of_small = sum((weight * model.sums for weight, model in models), np.zeros(3))
         variances = variances + sum(weight * (model.variances + (model.sums - of_small) ** 2) for weight, model in models)
         sums = sums + of_small
-        deviation = sum(weight * model.misfit for weight, model in models)
-    single = int((counts == 1).sum())
-    most = np.array([single, single, len(counts)])
-    beyond = _MODEL_ERROR * deviation * sums * np.log(np.maximum(most / np.maximum(sums, 1e-300), 1.0))
-    errors = np.sqrt(variances + beyond**2)
+        model_errors = sum((weight * model.model_errors for weight, model in models), model_errors)
+    errors = np.sqrt(variances + model_errors**2)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
     return PopulationSizes(alone[back], inverse[back], float(errors[0]), float(errors[1]), float(errors[2]))
@@ -123,21 +120,25 @@ def _describe_small(
     weight = 1 / (1 + np.exp(np.clip(regression.model.evidence - evidence, -50, 50)))
     own = counts[small].astype(np.float64)
     models = []
-    if weight < 1 - _NEGLIGIBLE:
-        mean, shape = regression.mean_and_shape(small)
+    for share, is_regression in ((1 - weight, True), (weight, False)):
+        if share <= _NEGLIGIBLE:
+            continue
+        mean, shape = regression.mean_and_shape(small) if is_regression else (independent.mean[small], independent.shape[small])
         by_mean, by_shape = (_slopes(own, mean, shape, fraction, *step) for step in ((_STEP, 0.0), (0.0, _STEP)))
         described = _describe(own, *posterior_parameters(own, mean, shape, fraction))
-        by_fit = regression.variance(by_mean, by_shape, small) + independent.variance(by_mean, small)
-        fits = misfit(counts[small], mean, shape)
-        models.append((1 - weight, described._replace(variances=described.variances + by_fit, misfit=fits)))
-    if weight > _NEGLIGIBLE:
-        mean, shape = independent.mean[small], independent.shape[small]
-        described = _describe(own, *posterior_parameters(own, mean, shape, fraction))
-        by_fit = independent.variance(_slopes(own, mean, shape, fraction, _STEP, 0.0), small)
-        fits = misfit(counts[small], mean, shape)
-        models.append((weight, described._replace(variances=described.variances + by_fit, misfit=fits)))
+        variances = described.variances + independent.variance(by_mean, small)
+        if is_regression:
+            variances = variances + regression.variance(by_mean, by_shape, small)
+        errors = misfit(counts[small], mean, shape) * _model_errors(by_mean, by_shape, fraction)
+        models.append((share, described._replace(variances=variances, model_errors=errors)))
     total = sum(share for share, _ in models)
     return [(share / total, model) for share, model in models]
+
+
+def _model_errors(by_mean: NDArray[np.float64], by_shape: NDArray[np.float64], fraction: float) -> NDArray[np.float64]:
+    """Standard errors of the three sums if the means and the shapes of all classes err together (delta method)."""
+    errors = np.hypot(_MEAN_ERROR * by_mean.sum(axis=0), _SHAPE_ERROR * by_shape.sum(axis=0))
+    return np.asarray(np.log(1 / fraction) * errors)
 
 
 def _describe(own: NDArray[np.float64], shape: NDArray[np.float64], miss: NDArray[np.float64]) -> _Described:
@@ -148,7 +149,8 @@ def _describe(own: NDArray[np.float64], shape: NDArray[np.float64], miss: NDArra
     larger = own[~single]
     of_larger = float((larger**2 * inverse_variance_of_larger(larger, shape[~single], miss[~single])).sum())
     chance = np.array([(alone * (1 - alone))[single].sum(), of_uniques, of_uniques + of_larger])
-    return _Described(alone, inverse, np.array([alone[single].sum(), inverse[single].sum(), (own * inverse).sum()]), chance)
+    sums = np.array([alone[single].sum(), inverse[single].sum(), (own * inverse).sum()])
+    return _Described(alone, inverse, sums, chance, np.zeros(3))
 
 
 def _slopes(

@@ -25,6 +25,7 @@ _STEPS = 80
 _TOLERANCE = 1e-7
 _LOG_MEAN = (-25.0, 12.0)
 _LOG_SHAPE = (-5.0, 6.0)
+_LEAST_RATIO = 1e-60
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def evaluate_sizes(
     """
     mean, shape = mean_and_shape(parameters, design, shape_design, offset)
     total = shape + mean
-    log_p, log_zero = _log_chances(mean, shape), np.log(shape / total)
+    chance, log_zero = _chances(mean, shape), np.log(shape / total)
     by_mean, by_shape = (np.empty((LARGEST, len(mean))) for _ in range(2))
     inverses = np.zeros_like(mean)
     for k in range(LARGEST):
@@ -115,11 +116,10 @@ def evaluate_sizes(
             inverses = inverses + 1 / (shape + k - 1)
         by_mean[k] = k - mean * (k + shape) / total
         by_shape[k] = shape * (inverses + log_zero + 1 - (k + shape) / total)
-    chance = np.exp(log_p)
     by_mean -= (chance * by_mean).sum(axis=0)
     by_shape -= (chance * by_shape).sum(axis=0)
     rows = np.arange(len(mean))
-    value = float(log_p[sizes - 1, rows].sum())
+    value = float(np.log(chance[sizes - 1, rows]).sum())
     score = np.hstack([design * by_mean[sizes - 1, rows][:, None], shape_design * by_shape[sizes - 1, rows][:, None]])
     both, of_mean, of_shape = ((chance * product).sum(axis=0) for product in (by_mean * by_shape, by_mean**2, by_shape**2))
     cross = design.T @ (shape_design * both[:, None])
@@ -131,7 +131,7 @@ def evaluate_sizes(
 
 def log_likelihood(sizes: NDArray[np.int64], mean: NDArray[np.float64], shape: NDArray[np.float64]) -> float:
     """Of classes of 1 to ``LARGEST`` records with these means and shapes."""
-    return float(_log_chances(mean, shape)[sizes - 1, np.arange(len(sizes))].sum())
+    return float(np.log(_chances(mean, shape)[sizes - 1, np.arange(len(sizes))]).sum())
 
 
 def misfit(sizes: NDArray[np.int64], mean: NDArray[np.float64], shape: NDArray[np.float64]) -> float:
@@ -141,7 +141,7 @@ def misfit(sizes: NDArray[np.int64], mean: NDArray[np.float64], shape: NDArray[n
     variance is below 1 are taken to have 1, because a single class there says nothing.
     """
     groups = np.searchsorted(np.quantile(mean, np.arange(1, _GROUPS) / _GROUPS), mean)
-    chances = np.exp(_log_chances(mean, shape))
+    chances = _chances(mean, shape)
     square = 0.0
     for place, chance in enumerate(chances):
         expected = np.bincount(groups, weights=chance, minlength=_GROUPS)
@@ -151,15 +151,15 @@ def misfit(sizes: NDArray[np.int64], mean: NDArray[np.float64], shape: NDArray[n
     return float(np.sqrt(max(1.0, square / (_GROUPS * (LARGEST - 1)))))
 
 
-def _log_chances(mean: NDArray[np.float64], shape: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log P(f), one row per size f and one column per class."""
-    total = shape + mean
-    log_ratio = np.log(mean / total)
-    log_p = np.empty((LARGEST, len(mean)))
-    here = shape * np.log(shape / total)
-    for k in range(LARGEST):
-        if k:
-            here = here + np.log((shape + k - 1) / k) + log_ratio
-        log_p[k] = here - np.log(k + 1)
-    log_p -= log_p.max(axis=0, initial=-np.inf)
-    return np.asarray(log_p - np.log(np.exp(log_p).sum(axis=0)))
+def _chances(mean: NDArray[np.float64], shape: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(f), one row per size f and one column per class.
+
+    From size to size w_(f+1) / w_f = (s + f - 1) / (f + 1) m / (s + m): products need no logarithms. A ratio below 1e-60, of many
+    keys with rare values, counts as that, so that its powers do not vanish.
+    """
+    ratio = np.maximum(mean / (shape + mean), _LEAST_RATIO)
+    chances = np.empty((LARGEST, len(mean)))
+    chances[0] = 1.0
+    for k in range(1, LARGEST):
+        chances[k] = chances[k - 1] * ((shape + k - 1) / (k + 1)) * ratio
+    return np.asarray(chances / chances.sum(axis=0))

@@ -47,8 +47,24 @@ def expected_inverse(sizes: NDArray[np.float64], shape: NDArray[np.float64], mis
 
     and with v = p^x, x in [0, 1], the steep part near t = 1 is spread evenly: Gauss-Legendre with 32 nodes in x. The logarithm of
     the integrand is concave in log v and has the slope (s - 1) + (f - 1) p / (1 - p) at v = 1, which says where it is negligible.
+    For f = 1, which most classes of a sample have, the integral is (1 - p^(s-1)) / (s - 1) times p / (1 - p).
     """
-    return _integrate(sizes, shape, miss, power=1)
+    single = sizes == 1
+    result = np.empty_like(miss)
+    result[single] = _inverse_of_uniques(shape[single], miss[single])
+    result[~single] = _integrate(sizes[~single], shape[~single], miss[~single], power=1)
+    return result
+
+
+def _inverse_of_uniques(shape: NDArray[np.float64], miss: NDArray[np.float64]) -> NDArray[np.float64]:
+    """E 1/(1 + X) as (-log p) p / (1 - p) times (e^x - 1) / x with x = (s - 1) log p, which holds for s = 1 too."""
+    q = 1.0 - miss
+    certain = q < 1e-9
+    log_p, safe_q = np.log(np.where(certain, 0.5, miss)), np.where(certain, 0.5, q)
+    x = (shape - 1) * log_p
+    near = np.abs(x) < 1e-9
+    mean = np.where(near, 1.0, np.expm1(x) / np.where(near, 1.0, x))
+    return np.asarray(np.where(certain, 1.0, np.clip(-log_p * np.exp(log_p) / safe_q * mean, 0.0, 1.0)))
 
 
 def _integrate(
