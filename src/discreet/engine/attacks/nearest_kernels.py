@@ -37,7 +37,7 @@ def find_near_rows(
     the start of the person's row in ``tables``. The distance of the k-th nearest record is written to ``limits``, the rows of a
     person to ``rows`` and ``tied`` between two entries of ``offsets``; it stops before a person whose rows may not fit.
     """
-    people, columns = places.shape
+    people, columns = len(places), places.shape[1]
     number = len(counts)
     far = np.float32(np.inf)
     near_distance = np.empty(number, dtype=np.float32)
