@@ -7,7 +7,8 @@ from typing import Any, Literal
 import pytest
 
 import discreet
-from discreet.assessment.assess import Covering, assess
+from discreet.assessment.assess import assess
+from discreet.assessment.measurements import Covering
 from discreet.model.microdata import Microdata
 from discreet.model.results import Assessment
 from discreet.risks.coverage.measure import Coverage

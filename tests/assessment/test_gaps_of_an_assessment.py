@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from discreet.assessment import assess
-from discreet.assessment.assess import Covering, _cover, _Measurements
+from discreet.assessment.measurements import Covering, Measurements, _cover
 from discreet.engine.runtime.progress import OutOfTimeError
 from discreet.errors import DataError, MemoryLimitError, UnexplainedCellError
 from discreet.model.microdata import Microdata
@@ -60,7 +60,7 @@ def test_a_limit_at_its_worst_number_judges_nothing_and_one_beyond_it_is_a_gap(s
 )
 def test_deciding_a_limit_takes_a_minute_at_most_and_two_seconds_at_least(deadline: float | None, least: int, most: int) -> None:
     end = None if deadline is None else time.monotonic() + deadline
-    seconds = _Measurements(table(), table(), end, patient=False, last=None)._seconds_per_decision()
+    seconds = Measurements(table(), table(), end, patient=False, last=None)._seconds_per_decision()
     assert least <= seconds <= most
 
 
@@ -74,14 +74,14 @@ def test_deciding_a_limit_takes_a_minute_at_most_and_two_seconds_at_least(deadli
     ],
 )
 def test_a_measure_that_cannot_be_taken_says_why(error: Exception, reason: str) -> None:
-    taken = _Measurements(table(), table(), None, patient=False, last=None)
+    taken = Measurements(table(), table(), None, patient=False, last=None)
     with taken._explaining("k_anonymity"):
         raise error
     assert taken.missing == {"k_anonymity": reason}
 
 
 def test_a_cell_that_nobody_can_explain_ends_the_assessment() -> None:
-    taken = _Measurements(table(), table(), None, patient=False, last=None)
+    taken = Measurements(table(), table(), None, patient=False, last=None)
     with pytest.raises(UnexplainedCellError), taken._explaining("k_anonymity"):
         raise UnexplainedCellError("what is '??'")
     assert taken.missing == {}
@@ -119,7 +119,7 @@ def test_the_informed_intruder_is_measured_once_where_originals_make_a_differenc
     needs: bool, uses: bool, calls: list[bool], informed: bool
 ) -> None:
     measure: Any = Recorder(needs, uses)
-    taken = _Measurements(table(), table(), None, patient=False, last=None)
+    taken = Measurements(table(), table(), None, patient=False, last=None)
     taken._measure_after(measure, None)
     assert (measure.calls, "recorder" in taken.informed, "recorder" in taken.bound) == (calls, informed, needs)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.engine.attacks.distances import chunked_distances, compare_column, distinct_rows, threshold_of_nearest
+from discreet.engine.attacks.distances import add_distances, compare_column, distinct_rows, threshold_of_nearest
 from discreet.engine.attacks.people import gather_people
 from discreet.engine.attacks.rates import Rates, excess
 from discreet.engine.statistics.wilson import wilson_interval
@@ -79,8 +79,7 @@ def test_distances_to_cells_of_numbers_are_means_over_what_the_cell_may_stand_fo
     masked = masked.with_cells({"age": ColumnCells(kind="number")})
     column = compare_column(masked, original, original.frame, "age")
     distinct = distinct_rows([column], len(rows))
-    (_, distances), *more = chunked_distances([column], distinct, len(rows), "test")
-    assert not more
+    distances = add_distances([column], distinct.codes, np.arange(len(rows)))
     for person, record in itertools.product(range(len(rows)), repeat=2):
         slow = _slow_number_distance(truths[person], rows[record][1], min(present), max(present))
         assert distances[person, distinct.of[record]] == pytest.approx(slow, abs=2e-4)
@@ -93,7 +92,7 @@ def test_a_set_that_contains_the_truth_is_nearer_the_smaller_it_is() -> None:
     )
     column = compare_column(masked, original, original.frame, "city")
     distinct = distinct_rows([column], 4)
-    (_, distances), *_ = chunked_distances([column], distinct, 4, "test")
+    distances = add_distances([column], distinct.codes, np.arange(4))
     assert distances[0][distinct.of].tolist() == [0.0, 0.5, 1.0, 0.75]
 
 

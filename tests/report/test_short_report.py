@@ -14,12 +14,14 @@ from command_line import run_command
 
 import discreet
 from discreet import registry
+from discreet.assessment.limit_sentences import limit_sentence
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.presets.catalogue import PRESETS, describe_use
 from discreet.model.results import Release
 from discreet.report.evidence import gather
 from discreet.report.formats import write_form
+from discreet.report.page import render
 from discreet.report.short.page import render_short
 from discreet.report.short.summary import summarize
 from discreet.testing import hospital
@@ -150,6 +152,16 @@ def test_the_numbers_of_the_short_report_are_those_of_the_full_one(evidence: dic
     assert re.fullmatch(r"[\d.]+ to [\d.]+ \(95 %\)", attacked["uncertainty"])
     counted = next(row for row in rows if row["limit"] == "exhaustive_attack.risk")
     assert counted["uncertainty"] == "exact"
+
+
+def test_limits_are_sentences_in_the_full_and_in_the_short_report(evidence: dict[str, Any]) -> None:
+    pages = [html.unescape(page(evidence)) for page in (render, render_short)]
+    limits = summarize(evidence)["verdict"]["limits"]
+    assert len(limits) >= 4
+    for limit in limits:
+        words = limit_sentence(limit["limit"], limit["wanted"])
+        assert all(words[:100] in page for page in pages)
+    assert "Nobody is easier to find than one in 12" in pages[1]
 
 
 def test_what_was_not_examined_or_not_stated_is_said(evidence: dict[str, Any]) -> None:

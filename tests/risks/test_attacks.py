@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet import registry
+from discreet.engine.attacks.parameters import ControlledAttack
+from discreet.engine.runtime.dispatch import load_engine_function
 from discreet.errors import DataError, ParameterError
+from discreet.model.contracts import RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
 from discreet.risks.inference.measure import Inference
@@ -281,6 +284,21 @@ def test_wrong_columns_are_errors_that_name_them() -> None:
         Membership().measure(data)
     with pytest.raises(ParameterError, match="attacks"):
         registry.create("risk", "inference", {"attacks": 0})
+
+
+@pytest.mark.parametrize("measure", [SinglingOut(), Linkability(), Inference(), Membership()])
+def test_attacks_are_refused_on_spark_with_what_would_work(measure: RiskMeasure) -> None:
+    with pytest.raises(DataError, match=f"{measure.name} does not run on Spark; on Spark run k_anonymity, .*local engine for it"):
+        load_engine_function(measure, "spark", lambda: ["k_anonymity", "known_sets"])
+
+
+@pytest.mark.parametrize("measure", [SinglingOut(size=2), Linkability(), Inference(), Membership()])
+def test_all_attacks_are_those_on_everybody_and_a_search_samples_them(measure: ControlledAttack) -> None:
+    assert measure.in_full().attacks == "all"
+    assert measure.in_full().sampled().attacks == measure.attacks == 2_000
+    few = measure.model_copy(update={"attacks": 3})
+    assert few.sampled() == few
+    assert {**measure.in_full().parameters, "attacks": 2_000} == measure.parameters
 
 
 def test_a_column_that_nobody_decided_on_is_not_examined_by_attacks_on_all_columns() -> None:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 import polars as pl
 
 from discreet import registry
 from discreet.assessment.adversaries import side_by_side
-from discreet.assessment.verdicts import Evidence, judge_limit, limits_of
+from discreet.assessment.measurements import Covering, Measurements
+from discreet.assessment.verdicts import Evidence, judge_limit
 from discreet.engine.runtime.dispatch import is_distributed
-from discreet.engine.runtime.progress import OutOfTimeError, stop_after
-from discreet.errors import DataError, MemoryLimitError, UnexplainedCellError
 from discreet.model.attribute import Role
 from discreet.model.contracts import RiskMeasure
-from discreet.model.engine_work import engine_label
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.presets.catalogue import describe_use
@@ -27,11 +23,6 @@ from discreet.model.score import Score
 
 _INFORMED = "for an intruder who knows the original values"
 _COUNTS_PERSONS = "repeated_records"
-_SECONDS = 60.0
-"""What one measurement may spend on bringing the bounds of its numbers to one side of the limits on them."""
-_LEAST_SECONDS = 2.0
-"""The same where the deadline has passed: as much as a search spends on each plan."""
-_NO_TIME = "there was no time left for it; 'discreet assess' measures it"
 
 
 def assess(
@@ -46,6 +37,7 @@ def assess(
     patient: bool = False,
     last: float | None = None,
     before: Mapping[str, Score] | None = None,
+    unmeasured: Mapping[str, str] | None = None,
 ) -> Assessment:
     """Every risk before and after, beside losses already measured, and the verdict limit by limit.
 
@@ -54,12 +46,13 @@ def assess(
     informed intruder is measured nor coverage nor a risk without a limit; what should have been judged on them is then
     incomplete. A ``patient`` assessment measures the informed intruder all the same where a limit names the risk. After ``last``
     nothing more is measured, not even what a limit names: the limit is then incomplete.
-    ``before`` are scores of the original that are known already, by measure.
+    A measure that cannot be taken is left out with its reason, and a limit on it is incomplete; the others are taken.
+    ``before`` are scores of the original that are known already, by measure; ``unmeasured`` are reasons why losses are missing.
     ``doubts`` are sentences on why it is not certain which row is whose; what needs to know that is incomplete too. ``covering``
     is the measure of what nobody looked at, and the table as it is written.
     """
     written = covering.released if covering is not None else masked
-    taken = _Measurements(original, masked, deadline, patient=patient, last=last, written=written)
+    taken = Measurements(original, masked, deadline, patient=patient, last=last, written=written)
     taken.before |= before or {}
     limited = {limit.split(".")[0] for limit in original.policy.limits}
     for measure in risks:
@@ -74,11 +67,12 @@ def assess(
     measured_before, after, informed = (
         {name: scores[name] for name in order if name in scores} for scores in (taken.before, taken.after, taken.informed)
     )
-    missing, bound = taken.missing, taken.bound
+    missing, bound = {**(unmeasured or {}), **taken.missing}, taken.bound
     policy = original.policy
     evidence = Evidence(after, informed, losses, frozenset(bound), missing, policy.judge)
     verdicts = tuple(judge_limit(limit, required, evidence) for limit, required in policy.limits.items())
     verdicts = tuple(_explain_blanks(verdict, risks, policy) for verdict in verdicts)
+    verdicts = tuple(_doubted(one, taken.sampled.get(one.limit.split(".")[0])) for one in verdicts)
     linked = [_uses_links(verdict, policy.judge) for verdict in verdicts]
     if doubts:
         verdicts = tuple(
@@ -98,9 +92,10 @@ def assess(
         gaps.append(f"{covering.measure.name} was not measured, so columns that nobody looked at are not known: {reason}")
     limited |= {covering.measure.name} if covering is not None else set()
     warnings = [
-        f"{name} could not be measured {_INFORMED if name in after else 'on the release'}: {reason}"
+        f"{name} could not be measured{f' {_INFORMED}' if name in after else ' on the release' if name in taken.before else ''}: "
+        f"{reason}"
         for name, reason in missing.items()
-        if name not in limited or (policy.judge == "release" and name in after)
+        if name not in limited or name in (unmeasured or {}) or (policy.judge == "release" and name in after)
     ]
     warnings += _limits_at_the_worst(policy)
 
@@ -112,85 +107,6 @@ def assess(
         measured_before, after, informed, losses, verdicts, len(original), len(masked), (*warnings, *doubts), records,
         tuple(dict.fromkeys(gaps)), policy.judge, tuple(describe_use(policy.presets, policy.limits)),
     )  # fmt: skip
-
-
-class _Measurements:
-    """The scores of an assessment, and why those are missing that could not be taken."""
-
-    def __init__(
-        self, original: Microdata, masked: Microdata, deadline: float | None, *, patient: bool, last: float | None,
-        written: Microdata | None = None,
-    ) -> None:  # fmt: skip
-        self.original, self.masked, self.deadline, self.patient, self.last = original, masked, deadline, patient, last
-        self.written = masked if written is None else written
-        """The masked table without columns that are left out of what is written."""
-        self.before: dict[str, Score] = {}
-        self.after: dict[str, Score] = {}
-        self.informed: dict[str, Score] = {}
-        self.missing: dict[str, str] = {}
-        self.bound: set[str] = set()
-        """The measures that cannot be taken without the original values."""
-
-    def measure_limited(self, measure: RiskMeasure) -> None:
-        """Measure a risk that a limit names: until the last moment, but for the informed intruder."""
-        try:
-            with stop_after(self.last):
-                self._measure_before(measure)
-                self._measure_after(measure, self.last if self.patient else self.deadline)
-        except OutOfTimeError:
-            self.missing[measure.name] = _NO_TIME
-
-    def measure_if_time(self, measure: RiskMeasure) -> None:
-        """Measure a risk that no limit names."""
-        try:
-            with stop_after(self.deadline):
-                self._measure_before(measure)
-                self._measure_after(measure, self.deadline)
-        except OutOfTimeError:
-            self.missing[measure.name] = _NO_TIME
-
-    def cover(self, covering: Covering, doubts: Sequence[str]) -> None:
-        """Measure the coverage of the original and of the release."""
-        name = covering.measure.name
-        with self._explaining(name), stop_after(self.deadline):
-            self.before[name], self.after[name] = _cover(covering, self.original, doubts)
-
-    def _measure_before(self, measure: RiskMeasure) -> None:
-        if measure.name in self.before:
-            return
-        needs_original = measure.needs_original(self.original)
-        self.before[measure.name] = measure.measure(self.original, original=self.original if needs_original else None)
-
-    def _measure_after(self, measure: RiskMeasure, deadline: float | None) -> None:
-        name, required = measure.name, measure.needs_original(self.masked)
-        released = self.written if measure.judges_written else self.masked
-        measure = measure.for_limits(limits_of(name, self.original.policy), seconds=self._seconds_per_decision())
-        if required:
-            self.bound.add(name)
-        with self._explaining(name):
-            self.after[name] = measure.measure(released, original=self.original if required else None)
-            if measure.uses_original(self.masked) and not required:
-                with stop_after(deadline):
-                    self.informed[name] = measure.measure(self.masked, original=self.original)
-
-    def _seconds_per_decision(self) -> float:
-        if self.deadline is None:
-            return _SECONDS
-        return min(_SECONDS, max(_LEAST_SECONDS, self.deadline - time.monotonic()))
-
-    @contextmanager
-    def _explaining(self, name: str) -> Iterator[None]:
-        """Keep the reason why a measure could not be taken."""
-        try:
-            yield
-        except UnexplainedCellError:  # nobody knows what was released: that is wrong input, and no verdict can be given at all
-            raise
-        except (DataError, MemoryLimitError) as error:
-            self.missing[name] = str(error)
-        except MemoryError:
-            self.missing[name] = "there is not enough memory for it"
-        except OutOfTimeError:
-            self.missing[name] = _NO_TIME
 
 
 def _gaps_in_limits(original: Microdata) -> list[str]:
@@ -230,28 +146,6 @@ def _limits_at_the_worst(policy: Policy) -> list[str]:
     ]
 
 
-@dataclass(frozen=True)
-class Covering:
-    """The measure ``coverage``, and the release as it is written: without identifiers that are never written."""
-
-    measure: RiskMeasure
-    released: Microdata
-
-
-def _cover(covering: Covering, original: Microdata, doubts: Sequence[str]) -> tuple[Score, Score]:
-    """Coverage of the original and of the release; masked values are only compared where it is certain which row is whose."""
-    measure, released = covering.measure, covering.released
-    if is_distributed(released):
-        raise DataError(f"it does not run on {engine_label(released.engine)}; read both tables on the local engine")
-    before = measure.measure(original)
-    if not doubts:
-        return before, measure.measure(released, original=original)
-    after = measure.measure(released)
-    if original.policy.judge == "both":
-        after.gaps = (*after.gaps, f"it was not measured whether masked values can be restored, because {doubts[0]}")
-    return before, after
-
-
 def _uses_links(verdict: Verdict, judge: str) -> bool:
     """Whether a verdict rests on knowing which original each released row comes from."""
     return _judged_informed(verdict, judge) or registry.resolve_limit(verdict.limit)[0] == "loss"
@@ -279,9 +173,9 @@ def _explain_blanks(verdict: Verdict, risks: Sequence[RiskMeasure], policy: Poli
     return replace(verdict, sentence=f"{verdict.sentence}; {reason}")
 
 
-def _doubted(verdict: Verdict, doubt: str) -> Verdict:
-    """A verdict that rests on links which are in doubt: what is met is incomplete."""
-    if verdict.status != "met":
+def _doubted(verdict: Verdict, doubt: str | None) -> Verdict:
+    """A verdict that rests on something in doubt: what is met is incomplete."""
+    if verdict.status != "met" or doubt is None:
         return verdict
     return replace(verdict, status="incomplete", sentence=f"{verdict.sentence}, but {doubt}")
 

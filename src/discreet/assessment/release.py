@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from discreet import registry
-from discreet.assessment.assess import Covering, assess
+from discreet.assessment.assess import assess
 from discreet.assessment.designs import with_designs
+from discreet.assessment.measurements import Covering, explain_missing
 from discreet.assessment.measures import default_measures, make_measures, measures_for_limits
 from discreet.assessment.row_links import check_listed, link_to_original
 from discreet.engine.runtime import dispatch
-from discreet.engine.runtime.progress import OutOfTimeError, stop_after
+from discreet.engine.runtime.progress import stop_after
 from discreet.model.contracts import LossMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.results import Assessment, Release
@@ -45,12 +46,9 @@ def assess_release(
     losses, unmeasured = _measure_losses(bound, original, table, last)
     coverage = registry.create("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
     covering = Covering(coverage, _as_written(masked, table))
-    assessment = assess(original, table, risks, losses, deadline, doubts, covering, patient=patient, last=last)
-    # a limit on such a loss is incomplete
-    late = tuple(
-        f"{name} could not be measured: there was no time left for it; 'discreet assess' measures it" for name in unmeasured
+    assessment = assess(
+        original, table, risks, losses, deadline, doubts, covering, patient=patient, last=last, unmeasured=unmeasured
     )
-    assessment = replace(assessment, warnings=(*assessment.warnings, *late)) if late else assessment
     if plan.seed is not None:
         from discreet.keys.choose import SEED_GAP
 
@@ -62,16 +60,13 @@ def assess_release(
 
 def _measure_losses(
     measures: Sequence[LossMeasure], original: Microdata, table: Microdata, last: float | None
-) -> tuple[dict[str, Score], list[str]]:
-    """The losses by name, and the names of those that could not be measured up to the last moment."""
+) -> tuple[dict[str, Score], dict[str, str]]:
+    """The losses by name, and why others could not be measured."""
     losses: dict[str, Score] = {}
-    unmeasured: list[str] = []
+    unmeasured: dict[str, str] = {}
     for measure in measures:
-        try:
-            with stop_after(last):
-                losses[measure.name] = measure.measure(original, table)
-        except OutOfTimeError:
-            unmeasured.append(measure.name)
+        with explain_missing(measure.name, unmeasured), stop_after(last):
+            losses[measure.name] = measure.measure(original, table)
     return losses, unmeasured
 
 

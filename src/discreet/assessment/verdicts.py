@@ -62,7 +62,8 @@ def judge_limit(limit: str, required: float, evidence: Evidence) -> Verdict:
     if kind == "loss":
         loss = number_of(evidence.losses, measure, name)
         status: Status = "incomplete" if loss is None else "met" if meets(loss, required, better) else "not met"
-        return Verdict(limit, required, loss, status, _sentence(limit, required, better, loss, status, ""))
+        why = f": {evidence.missing[measure]}" if loss is None and measure in evidence.missing else ""
+        return Verdict(limit, required, loss, status, _sentence(limit, required, better, loss, status, "") + why)
     alone = _measured(evidence, evidence.release, measure, name, better)
     informed = _measured(evidence, evidence.informed, measure, name, better)
     if measure in evidence.bound:

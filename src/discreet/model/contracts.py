@@ -124,6 +124,14 @@ class RiskMeasure(Plugin):
         """
         return self
 
+    def sampled(self) -> RiskMeasure:
+        """The same measure on a sample of the attacks that it would make, for a search that measures many plans; or itself."""
+        return self
+
+    def in_full(self) -> RiskMeasure:
+        """The same measure without any sampling of its own, for the verdict on the plan that a search chose; or itself."""
+        return self
+
     def uses_original(self, data: Microdata) -> bool:
         """Whether knowledge of the original values can change the result for this table, with these parameters."""
         return self.original_use != "none"

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from discreet import registry
+from discreet.assessment.limit_sentences import limit_sentence
 from discreet.model.extras import require_libraries
 from discreet.report import charts
 from discreet.report.criteria import rows_by_criterion
@@ -60,6 +61,7 @@ def render(evidence: Mapping[str, Any]) -> str:
         script=Markup(script),  # noqa: S704
         csp=content_security_policy(script),
         directions={limit["limit"]: registry.resolve_limit(limit["limit"])[3] for limit in evidence["verdict"]["limits"]},
+        sentences={limit["limit"]: limit_sentence(limit["limit"], limit["wanted"]) for limit in evidence["verdict"]["limits"]},
         any_informed=any("informed" in row for entry in evidence["histograms"] for row in entry["rows"]),
         withheld=WITHHELD in evidence["policy"],
     )

@@ -10,8 +10,10 @@ from discreet.assessment.release import assess_release
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
+from discreet.model.results import Assessment
 from discreet.selection.choices import choose_plan, dominating_plans, preference_order, three_plans
 from discreet.selection.evaluation.evaluator import TARGETED, Evaluator
+from discreet.selection.evaluation.measures import samples_attacks
 from discreet.selection.frontier import MapPoint, frontier, mark_dominated
 from discreet.selection.gaps.closing import close_gaps
 from discreet.selection.options import SelectOptions
@@ -24,6 +26,9 @@ from discreet.selection.trials import TrialReporter
 _MOST_UNTARGETED = 6
 """Plans that are tried again without their targeted steps, if no plan can run."""
 
+_SHARE_FOR_ATTACKS = 0.2
+"""Share of all seconds for attacks on everybody, where they were sampled in the search."""
+
 
 def assess_best_plan(
     data: Microdata, options: SelectOptions, evaluate: Evaluator, tried: Sequence[TriedPlan],
@@ -34,7 +39,8 @@ def assess_best_plan(
 
     ``space`` is the space that the plans were built from.
     """
-    deadline = None if options.seconds is None else began + options.seconds - evaluate.measuring - evaluate.measuring_informed
+    reserved = evaluate.measuring + evaluate.measuring_informed + reserve_for_attacks(data, options)
+    deadline = None if options.seconds is None else began + options.seconds - reserved
     simplifying = time.monotonic()
     simplified: list[TriedPlan] = []
     interrupted = False
@@ -72,6 +78,7 @@ def assess_best_plan(
     axes = (evaluate.risk_axis, options.loss)
     sentences = [
         *explain_choice(chosen, tried, assessment, axes, evaluate.worst, options),
+        *_explain_attacks(assessment),
         *_explain_threshold_in_time(evaluate, unmet, last),
         *explain_companions(chosen, data, space),
         *explain_protected_keys(data, options.protect, (*unmet, *chosen.outcome.missed)),
@@ -102,6 +109,21 @@ def assess_best_plan(
         interrupted=interrupted,
         busy=sum(plan.outcome.seconds for plan in (*tried_on_sample, *tried)),
     )
+
+
+def reserve_for_attacks(data: Microdata, options: SelectOptions) -> float:
+    """Seconds at the end of a search for attacks on everybody that were sampled before; 0 without a time limit."""
+    return _SHARE_FOR_ATTACKS * options.seconds if options.seconds is not None and samples_attacks(data.policy) else 0.0
+
+
+def _explain_attacks(assessment: Assessment) -> list[str]:
+    """That attacks were sampled in the search, and on how many people the verdict on them rests."""
+    names = dict.fromkeys(verdict.limit.split(".")[0] for verdict in assessment.verdicts)
+    made = {name: assessment.after[name].summary.get("attacks") for name in names if name in assessment.after}
+    attacked = [f"{name} on {number:,} attacks" for name, number in made.items() if isinstance(number, int)]
+    if not attacked:
+        return []
+    return [f"Attacks were sampled while plans were compared; the verdict on this plan rests for {', '.join(attacked)}."]
 
 
 def _explain_threshold_in_time(evaluate: Evaluator, unmet: Sequence[str], last: float | None) -> list[str]:

@@ -19,8 +19,9 @@ from discreet.errors import DataError, PolicyError
 from discreet.keys.choose import choose_key, with_key
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
-from discreet.selection.conclusion import assess_best_plan, last_moment
+from discreet.selection.conclusion import assess_best_plan, last_moment, reserve_for_attacks
 from discreet.selection.evaluation.evaluator import Evaluator
+from discreet.selection.evaluation.measures import measure_in_full
 from discreet.selection.objective import MOST_ATTRIBUTES, MOST_RECORDS
 from discreet.selection.options import SelectArguments, SelectOptions
 from discreet.selection.outcome import Outcome, TriedPlan
@@ -80,7 +81,7 @@ def select(
     if not len(data):
         raise DataError(f"{data.source} has no records to select a plan for")
     options.check(data)
-    data = data.with_policy(spell_out_losses(add_missing_hierarchies(data), data, options))
+    data = data.with_policy(measure_in_full(spell_out_losses(add_missing_hierarchies(data), data, options)))
     storage = open_storage(Path(resume) if resume is not None else None)
     key = choose_key(with_key(data.policy.plan, _key_of_earlier_run(storage, data.policy.plan)), data.source)
     data = data.with_policy(data.policy.with_(plan=key.plan))
@@ -127,7 +128,7 @@ def select(
     evaluate = first if share == 1.0 else Evaluator(data, options, secret=key.secret, deadline=deadline)
     whole_search = make_search("whole table", evaluate, 1.0)
     remaining = options.trials - len(tried_on_sample) if options.trials is not None else None
-    reserved = 2 * evaluate.measuring + evaluate.measuring_informed
+    reserved = 2 * evaluate.measuring + evaluate.measuring_informed + reserve_for_attacks(data, options)
     tried = whole_search.run(_make_budget(options, began, 1.0, trials=remaining, reserved=reserved), points)
     if all(plan.outcome.error is not None for plan in tried):  # too little time for one plan: better a quick one a little late
         point = points[0] if tried_on_sample and points else quickest_point(space)

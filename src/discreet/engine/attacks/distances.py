@@ -14,7 +14,7 @@ A true null is at the distance 0 of every cell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,15 +24,11 @@ import polars as pl
 from discreet.engine.cells.containment import Containment, read_containment
 from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.encoding.columns import Column, encode_series
-from discreet.engine.runtime.progress import report_progress
 from discreet.model.attribute import Level
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_CHUNK_ENTRIES = 4_000_000
-"""Distances that are held at once: persons of a chunk times distinct released records."""
 
 
 @dataclass(frozen=True)
@@ -123,21 +119,17 @@ def distinct_rows(columns: Sequence[ComparedColumn], records: int) -> ReleasedRo
     return ReleasedRows([column.released.codes[first].astype(np.int64) for column in columns], ids, counts)
 
 
-def chunked_distances(
-    columns: Sequence[ComparedColumn], rows: ReleasedRows, people: int, what: str
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-    """Chunks of people with their distances to all distinct released rows; time people x rows x columns."""
-    size = max(1, _CHUNK_ENTRIES // max(len(rows.counts), 1))
-    for start in range(0, people, size):
-        report_progress(what, start, people)
-        chunk = np.arange(start, min(start + size, people))
-        total = np.zeros((len(chunk), len(rows.counts)), dtype=np.float32)
-        for column, codes in zip(columns, rows.codes, strict=True):
-            distinct, place = np.unique(column.people.codes[chunk].astype(np.int64), return_inverse=True)
-            table = column.distances(distinct)
-            for index in range(len(chunk)):
-                total[index] += table[place[index]][codes]
-        yield chunk, total
+def add_distances(
+    columns: Sequence[ComparedColumn], codes: Sequence[NDArray[np.int64]], people: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """The distances of some people to all distinct released rows; time people x rows x columns."""
+    total = np.zeros((len(people), len(codes[0])), dtype=np.float32)
+    for column, cells in zip(columns, codes, strict=True):
+        distinct, place = np.unique(column.people.codes[people].astype(np.int64), return_inverse=True)
+        table = column.distances(distinct)
+        for index in range(len(people)):
+            total[index] += table[place[index]][cells]
+    return total
 
 
 def threshold_of_nearest(distances: NDArray[np.float32], counts: NDArray[np.int64], neighbours: int) -> NDArray[np.float32]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -25,6 +25,10 @@ WP216 = (
 )
 
 
+_SAMPLE = 2_000
+"""People in the release, and outside it, that are attacked by default, and for each plan of a search."""
+
+
 class ControlledAttack(RiskMeasure):
     """An attack on people in a release and on people outside it; see :mod:`discreet.engine.attacks.rates`."""
 
@@ -35,11 +39,17 @@ class ControlledAttack(RiskMeasure):
     meaning: ClassVar[Mapping[str, str]] = MEANING
     original_use: ClassVar[Literal["none", "optional", "required"]] = "required"
 
-    attacks: Attacks = Field(default=2_000, description="people in the release, and outside it, that are attacked; or all")
+    attacks: Attacks = Field(default=_SAMPLE, description="people in the release, and outside it, that are attacked; or all")
     control: str | None = Field(
         default=None, description="file or table of people who are not in the data, besides originals without a released record"
     )
     confidence: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.95, description="confidence of the bounds")
+
+    def sampled(self) -> Self:
+        return self.model_copy(update={"attacks": _SAMPLE}) if self.attacks == "all" else self
+
+    def in_full(self) -> Self:
+        return self.model_copy(update={"attacks": "all"})
 
     def require_original(self, original: Microdata | None) -> Microdata:
         """The original table; raises DataError where there is none."""

@@ -139,6 +139,12 @@ class RemoteMeasure:
         plugin: Any = self.plugin
         return RemoteMeasure(plugin.for_limits(limits, seconds=seconds), self.engine, self.alternatives)
 
+    def sampled(self) -> Any:
+        """The measure on a sample of its attacks, on the same engine."""
+        plugin: Any = self.plugin
+        sample = plugin.sampled()
+        return self if sample == plugin else RemoteMeasure(sample, self.engine, self.alternatives)
+
     def measure(self, data: Any, masked: Any = None, *, original: Any = None) -> Any:
         """A risk of ``data`` (beside its ``original``), or the loss of ``masked`` against ``data``."""
         function = load_engine_function(self.plugin, self.engine, self.alternatives)

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from discreet.assessment.limit_sentences import limit_sentence
 from discreet.report.criteria import rows_by_criterion
 from discreet.report.short.words import describe_interval, describe_residual_risk, describe_uncertainty
 
@@ -82,7 +83,14 @@ def _verdict(verdict: Mapping[str, Any]) -> dict[str, Any]:
         "sentence": clip(verdict["sentence"], 240),
         "gaps": [clip(gap, 200) for gap in verdict["gaps"][:MOST_GAPS]],
         "gaps_left_out": max(0, len(verdict["gaps"]) - MOST_GAPS),
-        "limits": [{**limit, "sentence": clip(limit["sentence"], 200)} for limit in limits[:MOST_LIMITS]],
+        "limits": [
+            {
+                **limit,
+                "sentence": clip(limit["sentence"], 200),
+                "words": clip(limit_sentence(limit["limit"], limit["wanted"]), 110),
+            }
+            for limit in limits[:MOST_LIMITS]
+        ],
         "limits_left_out": {status: left_out.count(status) for status in order if status in left_out},
         "presets": [
             {

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.attacks.distances import ComparedColumn, chunked_distances, distinct_rows, threshold_of_nearest
+from discreet.engine.attacks.distances import ComparedColumn
+from discreet.engine.attacks.nearest import NearestSearch, NearRows
 from discreet.risks.inference.guesses import blind_guess, score_guesses
 
 if TYPE_CHECKING:
@@ -29,17 +30,17 @@ def attack_secret(
     blind[has_truth] = 0.0
     for guess in everybody.tolist():
         blind[has_truth] += score_guesses(secret, truth[has_truth], np.full(has_truth.sum(), guess), tolerance) / len(everybody)
-    rows = distinct_rows(known, records)
-    votes = _Votes(rows.of, secret)
+    search = NearestSearch(known, records, neighbours)
+    votes = _Votes(search.of, secret)
     success = blind.copy()
-    for chunk, distances in chunked_distances(known, rows, len(truth), "inference"):
-        limits = threshold_of_nearest(distances, rows.counts, neighbours)
-        for index, person in enumerate(chunk.tolist()):
-            if not has_truth[person]:
-                continue
-            guesses = votes.most_common(np.flatnonzero(distances[index] <= limits[index]))
-            if len(guesses):
-                success[person] = score_guesses(secret, np.full(len(guesses), truth[person]), guesses, tolerance).mean()
+    for near in (part for found in search.walk("inference") for part in found.split(votes.numbers[found.rows])):
+        person, guess = votes.most_common(near)
+        person += near.start
+        person, guess = person[has_truth[person]], guess[has_truth[person]]
+        right = score_guesses(secret, truth[person], guess, tolerance)
+        number = np.bincount(person, minlength=len(truth))
+        guessed = number > 0
+        success[guessed] = np.bincount(person, weights=right, minlength=len(truth))[guessed] / number[guessed]
     return success, blind
 
 
@@ -47,23 +48,24 @@ class _Votes:
     """The released cells of the secret in each distinct row of the known columns, with their numbers of records."""
 
     def __init__(self, row_of_record: NDArray[np.int64], secret: ComparedColumn) -> None:
-        codes, cardinality = secret.released.codes.astype(np.int64), secret.released.cardinality
+        codes, self.cardinality = secret.released.codes.astype(np.int64), secret.released.cardinality
         voting = ~secret.containment.blank[codes]
-        pairs, self.counts = np.unique(row_of_record[voting] * cardinality + codes[voting], return_counts=True)
-        self.codes = pairs % cardinality
+        pairs, self.counts = np.unique(row_of_record[voting] * self.cardinality + codes[voting], return_counts=True)
+        self.codes = pairs % self.cardinality
         number = int(row_of_record.max()) + 1 if len(row_of_record) else 0
-        self.starts = np.searchsorted(pairs // cardinality, np.arange(number + 1))
+        self.starts = np.searchsorted(pairs // self.cardinality, np.arange(number + 1))
+        self.numbers = np.diff(self.starts)
 
-    def most_common(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The codes that most records of these distinct rows have; none where all are suppressed."""
-        if len(rows) == 1:
-            start, stop = self.starts[rows[0]], self.starts[rows[0] + 1]
-            codes, counts = self.codes[start:stop], self.counts[start:stop]
-        else:
-            starts = self.starts[rows]
-            lengths = self.starts[rows + 1] - starts
-            # the ranges from each row's start on, one after the other: a range per row would cost more than the vote
-            places = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-            codes, inverse = np.unique(self.codes[places], return_inverse=True)
-            counts = np.bincount(inverse, weights=self.counts[places])
-        return np.asarray(codes[counts == counts.max()] if len(codes) else codes)
+    def most_common(self, near: NearRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Pairs of a person and a code that most records of the person's nearest rows have; none where all are suppressed."""
+        starts, lengths = self.starts[near.rows], self.numbers[near.rows]
+        # the ranges from each row's start on, one after the other: a range per row would cost more than the vote
+        places = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+        voter = np.repeat(near.person, lengths)
+        pairs, inverse = np.unique(voter * self.cardinality + self.codes[places], return_inverse=True)
+        counts = np.bincount(inverse, weights=self.counts[places], minlength=len(pairs))
+        voter = pairs // self.cardinality
+        most = np.zeros(near.stop - near.start)
+        np.maximum.at(most, voter, counts)
+        wins = counts == most[voter]
+        return voter[wins], pairs[wins] % self.cardinality

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.attacks.distances import ComparedColumn, chunked_distances, distinct_rows, threshold_of_nearest
+from discreet.engine.attacks.distances import ComparedColumn
+from discreet.engine.attacks.nearest import NearestSearch, NearRows
+from discreet.engine.runtime.progress import report_progress
+from discreet.risks.linkability.kernels import count_common_records
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,43 +25,47 @@ def link_probabilities(
     A search finds the ``neighbours`` nearest records; of records as near as the last one it draws as many as are left at random,
     so the result is an expectation and does not depend on the order of the rows.
     """
-    rows_first, rows_second = distinct_rows(first, records), distinct_rows(second, records)
-    number = len(rows_second.counts)
-    pairs, weights = np.unique(rows_first.of * number + rows_second.of, return_counts=True)
-    of_first, of_second = pairs // number, pairs % number
+    search, other = NearestSearch(first, records, neighbours), NearestSearch(second, records, neighbours)
+    number = len(other.counts)
+    pairs, weights = np.unique(search.of * number + other.of, return_counts=True)
+    pair_starts = np.searchsorted(pairs // max(number, 1), np.arange(len(search.counts) + 1))
     people = len(first[0].people.codes)
     links = np.zeros(people)
-    second_chunks = chunked_distances(second, rows_second, people, "linkability")
-    waiting, begin = np.zeros((0, number), dtype=np.float32), 0
-    for chunk, distances in chunked_distances(first, rows_first, people, "linkability"):
-        limits = threshold_of_nearest(distances, rows_first.counts, neighbours)
-        for index, person in enumerate(chunk.tolist()):
-            while person - begin >= len(waiting):
-                rows, waiting = next(second_chunks)
-                begin = int(rows[0])
-            other = waiting[person - begin]
-            other_limit = threshold_of_nearest(other[None, :], rows_second.counts, neighbours)[0]
-            near = distances[index]
-            sure, tied = (near < limits[index])[of_first], (near == limits[index])[of_first]
-            other_sure, other_tied = (other < other_limit)[of_second], (other == other_limit)[of_second]
-            search = sure, tied
-            other_search = other_sure, other_tied
-            common = [[int(weights[own_near & other_near].sum()) for other_near in other_search] for own_near in search]
-            overlap = _Overlap(
-                common,
-                [int(weights[own_near].sum()) for own_near in search],
-                [int(weights[other_near].sum()) for other_near in other_search],
-            )
-            links[person] = overlap.probability(min(neighbours, records))
+    start = 0
+    while start < people and records:
+        report_progress("linkability", start, people)
+        near = search.find(start, people)
+        other_near = other.find(start, near.stop)
+        near = near.part(start, other_near.stop)
+        common = count_common_records(
+            near.offsets, near.rows, near.tied, other_near.offsets, other_near.rows, other_near.tied, pair_starts,
+            pairs % number, weights, number,
+        )  # fmt: skip
+        sums = np.column_stack((common, _count_records(search, near), _count_records(other, other_near)))
+        distinct, place = np.unique(sums, axis=0, return_inverse=True)
+        probabilities = [_Overlap(row).probability(min(neighbours, records)) for row in distinct.tolist()]
+        links[start : near.stop] = np.array(probabilities)[place.ravel()]
+        start = near.stop
     return links
+
+
+def _count_records(search: NearestSearch, near: NearRows) -> NDArray[np.int64]:
+    """For each person the records that are nearer than the last neighbour, and those that are as near."""
+    people = near.stop - near.start
+    counts = [
+        np.bincount(near.person[chosen], weights=search.counts[near.rows[chosen]], minlength=people)
+        for chosen in (~near.tied, near.tied)
+    ]
+    return np.column_stack(counts).astype(np.int64)
 
 
 class _Overlap:
     """How many records two searches share: those nearer than the last neighbour (sure) and those as near (tied)."""
 
-    def __init__(self, common: list[list[int]], first: list[int], second: list[int]) -> None:
-        (self.sure_sure, self.sure_tied), (self.tied_sure, self.tied_tied) = common
-        (self.sure, self.tied), (self.other_sure, self.other_tied) = first, second
+    def __init__(self, counts: Sequence[int]) -> None:
+        """``counts`` as columns of :func:`link_probabilities`: common records, then those of each search, sure before tied."""
+        self.sure_sure, self.sure_tied, self.tied_sure, self.tied_tied, *each = counts
+        self.sure, self.tied, self.other_sure, self.other_tied = each
 
     def probability(self, neighbours: int) -> float:
         """The probability of a common record; sums over how many common tied records the first search draws."""

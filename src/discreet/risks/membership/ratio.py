@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.attacks.distances import ComparedColumn, chunked_distances, distinct_rows
+from discreet.engine.attacks.distances import ComparedColumn
+from discreet.engine.attacks.nearest import NearestSearch
 from discreet.engine.draws.draw import KeyedDraw
 
 if TYPE_CHECKING:
@@ -21,14 +22,12 @@ _SMOOTHING = 0.5
 
 def nearest_records(known: Sequence[ComparedColumn], records: int, people: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """For each person the distance to the nearest released record, and how many records are at that distance."""
-    rows = distinct_rows(known, records)
+    search = NearestSearch(known, records, 1)
     distance, number = np.zeros(people), np.zeros(people, dtype=np.int64)
-    if not records:
-        return distance, number
-    for chunk, distances in chunked_distances(known, rows, people, "membership"):
-        smallest = distances.min(axis=1)
-        distance[chunk] = smallest
-        number[chunk] = ((distances == smallest[:, None]) * rows.counts).sum(axis=1)
+    for near in search.walk("membership"):
+        inside = slice(near.start, near.stop)
+        distance[inside] = near.limits
+        number[inside] = np.bincount(near.person, weights=search.counts[near.rows], minlength=near.stop - near.start)
     return distance, number
 
 

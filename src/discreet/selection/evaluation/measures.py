@@ -25,7 +25,7 @@ class Measures:
 
 
 def create_measures(policy: Policy, options: SelectOptions) -> Measures:
-    """The measures that a search needs; losses compute only the fields that are asked for."""
+    """The measures that a search needs; losses compute only the fields that are asked for, and attacks are sampled."""
     risk_axis = options.risk or default_risk(policy)
     axes = [risk_axis, *([] if options.loss == OBJECTIVE else [options.loss])]
     fields = list(dict.fromkeys([*axes, *FIELDS, *policy.limits]))
@@ -37,7 +37,7 @@ def create_measures(policy: Policy, options: SelectOptions) -> Measures:
         )
     better = {limit: better for limit, (*_, better) in zip(fields, resolved, strict=True)}
     risks: dict[str, RiskMeasure] = {
-        name: registry.create("risk", name, policy.risk.get(name), origin=policy.origin)
+        name: registry.create("risk", name, policy.risk.get(name), origin=policy.origin).sampled()
         for kind, name, *_ in resolved
         if kind == "risk"
     }
@@ -49,6 +49,31 @@ def create_measures(policy: Policy, options: SelectOptions) -> Measures:
         if kind == "loss"
     }
     return Measures(risk_axis, better, risks, losses)
+
+
+def measure_in_full(policy: Policy) -> Policy:
+    """The policy with attacks that limits name made on everybody: in a search they are sampled, at its end made in full.
+
+    The chosen policy says so, and whoever assesses the release gets the same numbers.
+    """
+    risks = {name: dict(parameters) for name, parameters in policy.risk.items()}
+    for limit in policy.limits:
+        kind, name, *_ = registry.resolve_limit(limit, origin=policy.origin)
+        if kind != "risk":
+            continue
+        measure: RiskMeasure = registry.create("risk", name, policy.risk.get(name), origin=policy.origin)
+        full = measure.in_full()
+        changed = {field: value for field, value in full.parameters.items() if value != measure.parameters[field]}
+        if changed:
+            risks[name] = {**risks.get(name, {}), **changed}
+    return policy if risks == policy.risk else policy.with_(risk=risks)
+
+
+def samples_attacks(policy: Policy) -> bool:
+    """Whether a search samples what is measured in full at its end."""
+    names = {name for kind, name, *_ in map(registry.resolve_limit, policy.limits) if kind == "risk"}
+    measures: list[RiskMeasure] = [registry.create("risk", name, policy.risk.get(name), origin=policy.origin) for name in names]
+    return any(measure.sampled() != measure for measure in measures)
 
 
 def default_risk(policy: Policy) -> str:
