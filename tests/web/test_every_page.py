@@ -71,13 +71,18 @@ ADDRESSES: dict[str, list[str]] = {
     f"{PLACE}/releases/{{release}}/download": ["{full}/releases/1/download?format=csv"],
     f"{PLACE}/releases/{{release}}/policy.yaml": ["{full}/releases/1/policy.yaml"],
     f"{PLACE}/releases/{{release}}/report": ["{full}/releases/1/report"],
-    f"{PLACE}/releases/{{release}}/table": ["{full}/releases/1/table"],
+    f"{PLACE}/releases/{{release}}/table": ["{full}/releases/1/table", "{full}/releases/2/table?against=1"],
     f"{PLACE}/risk": ["{full}/risk", "{empty}/risk"],
     f"{PLACE}/risk/guesses": ["{busy}/risk/guesses"],
     f"{PLACE}/risk/{{job}}/{{index}}.svg": ["{full}/risk/{risk}/0.svg"],
     f"{PLACE}/risk/{{job}}/{{index}}/attributes.svg": ["{full}/risk/{risk}/1/attributes.svg"],
     f"{PLACE}/workspace": [
         "{full}/workspace?now=yes", "{busy}/workspace?now=yes&record=7&on=sex&bar=0", "{empty}/workspace", "{busy}/workspace",
+    ],
+    f"{PLACE}/workspace/drafts": ["{busy}/workspace/drafts", "{empty}/workspace/drafts"],
+    f"{PLACE}/workspace/compare": [
+        "{busy}/workspace/compare?now=yes", "{busy}/workspace/compare", "{full}/workspace/compare?now=yes",
+        "{empty}/workspace/compare",
     ],
 }  # fmt: skip
 """Each route with addresses that show its different states."""

@@ -44,6 +44,10 @@ PLANTED = "Xanthippa-Quillfeather"
 """A name that is in the originals and in nothing that may stay."""
 
 
+CONFIDENTIAL_FILES = {"link.parquet", "risks-confidential.parquet", "views-confidential.json", "report-confidential.html"}
+"""What a release has beside its masked table that only members of the project may see."""
+
+
 def plant(settings: Settings, store: Store, user: User, project: Project) -> Project:
     """A project with originals, results about records, a link, a confidential report, and one draft of two releases."""
     content = "name,age,town\n" + "".join(f"{PLANTED}{at},{20 + at},{'AB'[at % 2]}\n" for at in range(12))
@@ -80,6 +84,15 @@ def files_with(settings: Settings, folder: Path | None = None) -> Iterator[Path]
                 continue
             if PLANTED.encode() in content:
                 yield file
+
+
+def confidential_files(settings: Settings, project: Project) -> set[str]:
+    """The names of the files of a project from which originals or their risks could be read: none may outlive a purge."""
+    folder = settings.home / "projects" / str(project.id)
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    return {
+        file.name for file in files if "confidential" in file.name or file.name == "link.parquet" or file.parent.name == "data"
+    }
 
 
 def server_folder(settings: Settings) -> Path | None:
@@ -123,6 +136,7 @@ def test_a_purge_leaves_no_trace_of_the_originals(
     pass_gate(settings, store, anna, carl, ours, 1)
     before = published_rows(settings, ours.table_name)
     assert len(list(files_with(settings))) > 3
+    assert confidential_files(settings, ours) >= CONFIDENTIAL_FILES, "each of them is there to be deleted"
     assert rows_with(store)
     with store.write() as connection:
         waiting = queue.submit(connection, anna, project_of(store, anna, project), "risk")
@@ -135,6 +149,7 @@ def test_a_purge_leaves_no_trace_of_the_originals(
     assert purging.purge(store, settings, anna, ours) == purging.Purge(originals=1, drafts=1, links=1)
     assert rows_with(store) == []
     assert list(files_with(settings)) == []
+    assert confidential_files(settings, ours) == set()
     if (folder := server_folder(settings)) is not None:
         assert next(folder.iterdir(), None) is not None
         assert list(files_with(settings, folder)) == []
@@ -167,7 +182,9 @@ def test_deleting_a_project_leaves_no_trace_of_it(
 ) -> None:
     ours = plant(settings, store, anna, project)
     assert rows_with(store)
+    assert confidential_files(settings, ours) >= CONFIDENTIAL_FILES
     removal.delete_project(store, settings, anna, ours)
+    assert confidential_files(settings, ours) == set()
     assert rows_with(store) == []
     assert list(files_with(settings)) == []
     if (folder := server_folder(settings)) is not None:
@@ -222,6 +239,7 @@ def test_a_purge_that_was_interrupted_is_finished_at_the_next_start(
     supervisor.stop()
     left = [file for file in files_with(settings) if "uploads" not in str(file) and not file.name.startswith("discreet.db")]
     assert left == []
+    assert confidential_files(settings, ours) == set()
     with store.read() as connection:
         _, release = releases.list_releases(connection, ours)
     assert release_files.path(settings, release).is_file()

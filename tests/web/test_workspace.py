@@ -21,6 +21,7 @@ from discreet.web.errors import InvalidRequest
 from discreet.web.projects import datasets, policies, projects
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
+from discreet.web.workspace import desk, preview
 from discreet.web.workspace.multiples import describe_multiples, make_bars
 from discreet.web.workspace.preview import compute_preview
 from discreet.web.workspace.risks import RecordRisks, wilson_interval
@@ -149,6 +150,43 @@ def test_the_whole_table_takes_the_place_of_the_preview(
         current = projects.get(connection, anna, drafted.id)
         policies.edit(connection, anna, current, current.revision, {"plan": {"steps": STEPS[:1]}})
     assert "Run on the whole table" in logged_in.get(address).text, "another plan is another draft"
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("limits", [{"k_anonymity.k": 3}, {"known_sets.high_risk": 5}])
+def test_distributions_and_shares_become_those_of_the_whole_table_after_its_run(
+    settings: Settings, store: Store, anna: User, drafted: Project, logged_in: TestClient, monkeypatch: pytest.MonkeyPatch,
+    limits: dict[str, float],
+) -> None:  # fmt: skip
+    with store.write() as connection:
+        policies.edit(connection, anna, drafted, drafted.revision, {"limits": limits})
+    monkeypatch.setattr(preview, "PREVIEWS", own := preview.Previews())
+    monkeypatch.setattr(desk, "PREVIEWS", own)
+    monkeypatch.setattr(preview, "draw_rows", lambda file, _: (make_frame()[:60], np.arange(60), SIZE))
+    address = f"/api/v1/projects/{drafted.id}/workspace"
+    sampled = logged_in.post(address, json={}).json()
+    assert (sampled["is_sample"], sampled["whole_attributes"], sampled["whole_shares"]) == (True, False, False)
+    assert {sum(one["before"]) for one in sampled["attributes"]} == {60}
+    run(settings, store, anna, drafted, "generate")
+    whole = logged_in.post(address, json={}).json()
+    assert (whole["is_sample"], whole["whole_attributes"], whole["whole_shares"]) == (False, True, True)
+    for one in whole["attributes"]:
+        counted = make_bars(make_frame()[one["name"]])
+        assert one["before"] == counted.count(make_frame()[one["name"]])
+        assert sum(one["after"] or one["own_after"]) == SIZE
+    before = {row["label"]: row["before"] for row in whole["by_set"]}
+    if "k_anonymity.k" in limits:
+        assert before["age"] == sum(size < 3 for size in class_sizes(make_frame(), ["age"]))
+    else:
+        assert sum(before.values()) > sum(row["before"] for row in sampled["by_set"]) > 0
+    page = logged_in.get(f"/projects/{drafted.id}/workspace?now=yes").text
+    for panel in ("multiples-panel", "shares-panel"):
+        part = page.split(f'id="{panel}"')[1].split("</section>")[0]
+        assert "all 400 records" in part
+        assert "sample of" not in part
+    chosen = logged_in.get(f"{address}/records", params={"attribute": "town", "bar": 0, "sort": "before", "threshold": 0}).json()
+    town = next(one for one in whole["attributes"] if one["name"] == "town")
+    assert chosen["total"] == town["before"][0], "a brushed bar holds the records of the whole table"
 
 
 @given(st.integers(1, 60).flatmap(lambda size: st.tuples(st.integers(0, size), st.just(size))))

@@ -21,6 +21,7 @@ from urllib.parse import quote
 from discreet.convert.writing.atomic import replacing
 from discreet.errors import DataError, DiscreetError, MissingExtraError, SourceError
 from discreet.model.extras import format_missing
+from discreet.web.client_workspace import WorkspaceRequests
 
 try:
     import httpx2 as httpx
@@ -41,7 +42,7 @@ class ServerError(DiscreetError):
         self.detail = dict(detail or {})
 
 
-class Client:
+class Client(WorkspaceRequests):
     """A connection to one server with one API token."""
 
     def __init__(self, url: str, token: str, *, timeout: float = 60.0, transport: httpx.BaseTransport | None = None) -> None:
@@ -111,33 +112,6 @@ class Client:
         else:
             body["yaml"] = Path(policy).read_text(encoding="utf-8")
         return dict(self._request("PUT", f"/projects/{project}/policy", json=body))
-
-    def undo(self, project: int) -> dict[str, Any]:
-        """Undo the last change of the policy, as a new revision."""
-        return dict(self._request("POST", f"/projects/{project}/policy/undo"))
-
-    def redo(self, project: int) -> dict[str, Any]:
-        """Make the change again that was undone last."""
-        return dict(self._request("POST", f"/projects/{project}/policy/redo"))
-
-    def preview_draft(self, project: int, known: Mapping[str, float] | None = None) -> dict[str, Any]:
-        """Try the current draft on a sample: verdict, counts above each threshold, distributions and where the risk comes from.
-
-        ``known`` are probabilities of being known that are tried in place of the policy's.
-        """
-        return dict(self._request("POST", f"/projects/{project}/workspace", json={"known": dict(known or {})}))
-
-    def risky_records(self, project: int, **options: Any) -> dict[str, Any]:
-        """Records above a ``threshold``, riskiest first (``sort``, ``attribute`` and ``bar``, ``band``, ``page``, ``size``)."""
-        return dict(self._request("GET", f"/projects/{project}/workspace/records", params=_without_none(**options)))
-
-    def risky_record(self, project: int, record: int) -> dict[str, Any]:
-        """One record: whom it hides among, what would be learnt of it, and which steps would help."""
-        return dict(self._request("GET", f"/projects/{project}/workspace/records/{record}"))
-
-    def drafts_map(self, project: int) -> dict[str, Any]:
-        """Every draft and release by one risk and one loss."""
-        return dict(self._request("GET", f"/projects/{project}/workspace/map"))
 
     def hierarchy(self, project: int, name: str) -> dict[str, Any]:
         """The hierarchy of an attribute: ``csv`` in ARX's form, and its ``effect`` on the equivalence classes."""
@@ -256,6 +230,11 @@ class Client:
     def release_rows(self, project: int, number: int, **options: Any) -> dict[str, Any]:
         """Rows of a masked table, as :meth:`rows`."""
         return self._rows(f"/projects/{project}/releases/{number}/rows", options)
+
+    def compare_release(self, project: int, number: int, against: int | None = None, **options: Any) -> dict[str, Any]:
+        """Rows of a release with what differs from the original or another release (``rows``, ``columns``, offset, limit)."""
+        params = _without_none(against=against, **options)
+        return dict(self._request("GET", f"/projects/{project}/releases/{number}/comparison", params=params))
 
     def download(self, project: int, number: int, to: str | Path) -> Path:
         """Download the masked table; the suffix of the target file determines the format."""

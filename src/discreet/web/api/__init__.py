@@ -5,7 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from discreet.web.api.catalog import catalog_router
+from discreet.web.api.comparisons import comparisons_router
 from discreet.web.api.data import data_router
+from discreet.web.api.drafts import drafts_router
 from discreet.web.api.gate import gate_router
 from discreet.web.api.groups import groups_router
 from discreet.web.api.hierarchies import hierarchies_router
@@ -29,5 +31,7 @@ for part in (
     releases_router,
     gate_router,
     workspace_router,
+    drafts_router,
+    comparisons_router,
 ):
     router.routes.extend(part.routes)  # flat, because FastAPI asks included routers one after the other, each twice

@@ -30,20 +30,21 @@ Threshold = Annotated[float | None, Query(ge=0, le=1e12, description="A risk; de
 def preview_draft(core: ServerCore, access: Caller, project_id: ProjectId, body: WorkspaceIn) -> dict[str, Any]:
     """Try the current draft on a sample, optionally with other probabilities of being known; nothing is saved.
 
-    Where the same draft was run on the whole table (a job of kind generate), verdict and counts are those of the whole table.
+    Where the same draft was run on the whole table (a job of kind generate), verdict, counts, distributions and
+    shares are those of the whole table.
     """
     project = authorize_project(core, access, project_id)
     desk = _open(core, project, View(known={f"known.{name}": str(value) for name, value in body.known.items()}))
     preview = desk.compute_preview()
-    risks = desk.find_risks(core, preview)
+    risks, views = desk.find_risks(core, preview), desk.find_views(core, preview)
     _record_view(core, access, desk)
     return {
         "measure": risks.measure, "threshold": risks.threshold, "records": len(risks.rows), "of": risks.of,
         "is_sample": risks.is_sample, "seconds": preview.seconds, "verdict": summary.describe_verdict(desk, preview),
         "positions": summary.describe_positions(risks), "bands": [asdict(band) for band in risks.bands],
-        "attributes": [summary.describe_multiple(one) for one in preview.multiples],
-        "by_attribute": [asdict(one) for one in preview.shares.attributes],
-        "by_set": [asdict(one) for one in preview.shares.sets],
+        "attributes": [summary.describe_multiple(one) for one in views.multiples], "whole_attributes": views.whole_multiples,
+        "by_attribute": [asdict(one) for one in views.shares.attributes],
+        "by_set": [asdict(one) for one in views.shares.sets], "whole_shares": views.whole_shares,
     }  # fmt: skip
 
 
@@ -68,7 +69,7 @@ def list_risky_records(
     preview = desk.compute_preview()
     risks = desk.find_risks(core, preview)
     above = risks.threshold if threshold is None else threshold
-    listed = summary.list_page(desk, preview, risks, view, above, size)
+    listed = summary.list_page(desk, preview, desk.find_views(core, preview), risks, view, above, size)
     _record_view(core, access, desk)
     return asdict(listed) | {"threshold": above, "is_sample": risks.is_sample}
 

@@ -100,6 +100,8 @@ class WorkspaceOut(BaseModel):
     positions: list[PositionOut]
     bands: list[BandOut]
     attributes: list[AttributeBarsOut]
+    whole_attributes: bool = Field(description="Whether the distributions are those of a run on the whole table.")
+    whole_shares: bool = Field(description="The same of by_attribute and by_set.")
     by_attribute: list[ShareOut]
     by_set: list[ShareOut]
 

@@ -193,6 +193,21 @@ revisions = Table(
     Column("policy", JSON, nullable=False, comment="the whole policy from this revision on"),
 )
 
+drafts = Table(
+    "discreet_drafts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("project_id", ForeignKey(projects.c.id, ondelete="CASCADE"), nullable=False),
+    Column("name", String(120), nullable=False),
+    Column("version", Integer, nullable=False, comment="raised by every change, so that nobody overwrites another's"),
+    Column("content", JSON, nullable=False, comment="sections of the policy, and the probabilities of being known"),
+    Column("created", Double, nullable=False),
+    Column("updated", Double, nullable=False),
+    Column("user_id", ForeignKey(users.c.id), nullable=False, comment="who changed it last"),
+    UniqueConstraint("project_id", "name"),
+    sqlite_autoincrement=True,  # the id of a deleted draft is never reused
+)
+
 datasets = Table(
     "discreet_datasets",
     metadata,

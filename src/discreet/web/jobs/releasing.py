@@ -34,6 +34,7 @@ from discreet.selection.validate import errors, validate
 from discreet.web.jobs.key_project import key_project
 from discreet.web.jobs.labels import read_with_labels, write_labels
 from discreet.web.workspace.stored_risks import write_risks
+from discreet.web.workspace.stored_views import write_views
 
 MASKED_FILE = "masked.parquet"
 LINK_FILE = "link.parquet"
@@ -57,6 +58,7 @@ def generate_release(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
     write_cells(masked, table.cells, private=True)
     verbs.write_link(release, folder / LINK_FILE, overwrite=True)
     write_risks(folder, data, release, assessment)
+    write_views(folder, data, release, assessment)
     report_progress("writing the report", 0, 1)
     original = Path(inputs["folder"]) / inputs["dataset"]["file"]
     evidence = collect(data, release, assessment, by=inputs["by"], original_file=original, masked_file=masked)

@@ -20,6 +20,7 @@ from discreet.web.pages.rendering import render_page
 from discreet.web.projects import access_log, datasets, projects, release_files, releases
 from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
+from discreet.web.workspace import comparing_releases
 
 router = APIRouter(prefix="/projects/{number}/releases/{release}", include_in_schema=False)
 DOWNLOAD_FORMATS = [(suffix, FORMATS[f".{suffix}"].name) for suffix in release_files.list_formats()]
@@ -39,11 +40,16 @@ def compare_tables(
     first_row: Annotated[int, Query(alias="from", ge=1)] = 1,
     show: Literal["changed", "all"] = "changed",
     columns: Literal["changed", "all"] = "all",
+    against: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> Response:
-    """Show the masked table next to the original, with changed values marked."""
+    """Show the masked table next to the original, or next to another release, with changed values marked."""
     project, stored_release = _get_release(core, session, number, release, "member")
     with core.store.read() as connection:
         dataset = datasets.get(connection, project, stored_release.dataset_id)
+        others = [one for one in releases.list_releases(connection, project) if one.file and one.number != stored_release.number]
+        other = None if against is None else releases.get(connection, project, against)
+    if other is not None:
+        return _compare_releases(request, core, session, project, (other, stored_release), others, first_row, show, columns)
     rows = datasets.compare(
         core.settings, dataset, stored_release, offset=first_row - 1, limit=ROWS_PER_PAGE,
         changed_rows=show == "changed", changed_columns=columns == "changed",
@@ -56,6 +62,7 @@ def compare_tables(
         project,
         "generate",
         release=stored_release,
+        others=others,
         dataset=dataset,
         rows=rows,
         first_row=first_row,
@@ -66,6 +73,23 @@ def compare_tables(
         changes=sorted(rows.changes.columns, key=lambda column: -column.changed),
         changed=sum(cell["changed"] for row in rows.rows for cell in row["cells"]),
     )
+
+
+def _compare_releases(
+    request: Request, core: Core, session: Session, project: Project, pair: tuple[Release, Release], others: list[Release],
+    first_row: int, show: str, columns: str,
+) -> Response:  # fmt: skip
+    first, second = pair
+    compared = comparing_releases.compare(
+        core.settings, first, second, offset=first_row - 1, limit=ROWS_PER_PAGE,
+        changed_rows=show == "changed", changed_columns=columns == "changed",
+    )  # fmt: skip
+    for one in pair:
+        access_log.record_link(core.store, session.user, project, one, rows=first_row)
+    return render_page(
+        request, "compare_releases.html", session, project, "generate", first=first, second=second, others=others,
+        compared=compared, rows=compared.page, first_row=first_row, page_size=ROWS_PER_PAGE, show=show, columns=columns,
+    )  # fmt: skip
 
 
 @router.get("/download")

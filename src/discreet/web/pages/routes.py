@@ -27,6 +27,7 @@ from discreet.web.pages import (
     wizard,
 )
 from discreet.web.pages.access import account, second_factor, sso
+from discreet.web.workspace import draft_pages
 from discreet.web.workspace import page as workspace
 
 router = APIRouter()
@@ -55,5 +56,6 @@ for module in (
     charts,
     release,
     workspace,
+    draft_pages,
 ):
     router.routes.extend(module.router.routes)

@@ -103,13 +103,14 @@ def compare_rows(
     originals = iter(before.iter_rows(named=True))
     compared = []
     for position, number, row in zip(positions, numbers, after.iter_rows(named=True), strict=True):
-        cells = _compare_cells(columns, next(originals) if number is not None else {}, row)
+        cells = compare_cells(columns, next(originals) if number is not None else {}, row)
         compared.append({"number": position + 1, "record": number, "cells": cells})
     removed = [name for name in before.columns if name not in after.columns]
     return ComparedPage(columns, removed, compared, total, offset, changes)
 
 
-def _compare_cells(columns: list[str], before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, Any]]:
+def compare_cells(columns: list[str], before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cells of a row and its counterpart: ``before``, ``after`` and ``changed``."""
     return [
         {
             "before": json_value(before.get(name)),

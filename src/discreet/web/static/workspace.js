@@ -112,6 +112,18 @@ if (desk) {
   known?.addEventListener("submit", (event) => {
     if (event.submitter?.value === "show") event.preventDefault();
   });
+  // a draft is saved with the guesses that are shown, which are in the address
+  for (const form of document.querySelectorAll("form[data-draft]")) {
+    form.addEventListener("submit", () => {
+      for (const field of form.querySelectorAll('input[name^="known."]')) field.remove();
+      for (const [name, value] of new URL(location.href).searchParams) {
+        if (!name.startsWith("known.")) continue;
+        const field = document.createElement("input");
+        Object.assign(field, { type: "hidden", name, value });
+        form.append(field);
+      }
+    });
+  }
   addEventListener("popstate", () => swap(location.href, { remember: false }));
   prepare();
   if (desk.dataset.ready === "no") swap(location.href, { remember: false });

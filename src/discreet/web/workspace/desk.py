@@ -17,10 +17,24 @@ from discreet.web.projects import datasets, policies, releases
 from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
 from discreet.web.projects.risk_sample import read_known, units_of
+from discreet.web.workspace.multiples import Multiple
 from discreet.web.workspace.preview import PREVIEWS, Preview
 from discreet.web.workspace.risks import RecordRisks
+from discreet.web.workspace.shares import Shares
 from discreet.web.workspace.stored_risks import RISKS_FILE, read_risks
+from discreet.web.workspace.stored_views import find_views
 from discreet.web.workspace.view import View
+
+
+@dataclass(frozen=True)
+class Views:
+    """The distributions and the shares of the risk that the workspace shows, each with what it was counted in."""
+
+    multiples: list[Multiple]
+    whole_multiples: bool
+    """Whether the distributions are those of a run on the whole table; else those of the preview."""
+    shares: Shares
+    whole_shares: bool
 
 
 @dataclass(frozen=True)
@@ -30,6 +44,8 @@ class Desk:
     project: Project
     dataset: datasets.Dataset | None
     file: Path | None
+    own_document: dict[str, Any]
+    """The policy with the guesses of the view, without the owner's limits: what a named draft is saved from."""
     document: dict[str, Any]
     """The policy with the owner's limits and with the guesses of the view."""
     policy: Policy
@@ -70,23 +86,43 @@ class Desk:
             return preview.risks
         return read_risks(stored, stored.stat().st_mtime_ns, preview.risks.measure, preview.risks.threshold) or preview.risks
 
+    def find_views(self, core: Core, preview: Preview) -> Views:
+        """The distributions and shares of the whole table where it was run, else those of the preview."""
+        stored = None
+        if self.whole is not None and self.whole.file:
+            stored = find_views((core.settings.folder(self.project.id) / self.whole.file).parent)
+        if stored is None:
+            return Views(preview.multiples, False, preview.shares, False)
+        # an owner's limit that was set since the run moves the threshold, and with it what counts as a small class
+        same = (stored.measure, stored.threshold) == (preview.risks.measure, preview.risks.threshold)
+        shares = stored.shares if same else None
+        return Views(stored.multiples, True, preview.shares if shares is None else shares, shares is not None)
+
 
 def open_desk(connection: Connection, core: Core, project: Project, view: View) -> Desk:
     """Gather the current draft; guesses of the view replace those of the policy."""
-    document = policies.policy_document(connection, project)
+    return make_desk(connection, core, project, policies.policy_document(connection, project), view.known)
+
+
+def make_desk(
+    connection: Connection, core: Core, project: Project, document: dict[str, Any], sent_known: Mapping[str, str]
+) -> Desk:
+    """Gather a draft from its policy document; guesses as they were sent replace those of the document."""
     dataset = datasets.get(connection, project) if project.dataset_id is not None else None
     saved = policies.parse_document(document, project)
     units = units_of(saved, [str(column["name"]) for column in dataset.columns]) if dataset is not None else []
-    known = read_known(view.known, units)
+    known = read_known(sent_known, units)
     changed = {name: value for name, value in known.items() if abs(float(saved.attributes[name].known) - value) >= 1e-9}
     whole = _find_whole(connection, project, document) if not changed else None
-    document = with_limits(_with_known(document, changed), project.limits or {})
+    unsaved = _with_known(document, changed)
+    document = with_limits(unsaved, project.limits or {})
     sliders = [
         {"name": unit.names[0], "label": unit.label, "policy": unit.known, "value": known.get(unit.names[0], unit.known)}
         for unit in units
     ]
     file = datasets.path(core.settings, dataset) if dataset is not None else None
-    return Desk(project, dataset, file, document, policies.parse_document(document, project), sliders, bool(changed), whole)
+    policy = policies.parse_document(document, project)
+    return Desk(project, dataset, file, unsaved, document, policy, sliders, bool(changed), whole)
 
 
 def _with_known(document: Mapping[str, Any], known: Mapping[str, float]) -> dict[str, Any]:
@@ -101,6 +137,6 @@ def _find_whole(connection: Connection, project: Project, document: Mapping[str,
     for release in releases.list_releases(connection, project):
         if release.dataset_id != project.dataset_id or release.state in ("withdrawn", "purged"):
             continue
-        if release.revision == project.revision or policies.policy_document(connection, project, release.revision) == document:
+        if policies.policy_document(connection, project, release.revision) == document:
             return release
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -21,12 +21,14 @@ def map_of(connection: Connection, project: Project) -> dict[str, Any] | None:
     axes = list_axes(made)
     risk, loss = (choose_axis(axes, kind, "", made) for kind in ("risk", "loss"))
     points = map_points(connection, project, risk, loss) if risk and loss else []
-    if not points:
-        return None
-    upside_down = registry.resolve_limit(risk)[3] == "high"
-    across, up = ([point[axis] for point in points] for axis in ("loss", "risk"))
+    return lay_out(points, risk, loss) if points else None
+
+
+def lay_out(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> dict[str, Any]:
+    """Points (each with ``risk`` and ``loss``) with their places in a square of 100, and what the axes say."""
+    across, up = ([float(point[axis]) for point in points] for axis in ("loss", "risk"))
     placed = [
-        point | {"x": _place(point["loss"], across), "y": 100 - _place(point["risk"], up)}
+        {**point, "x": _place(point["loss"], across), "y": 100 - _place(point["risk"], up)}
         for point in points
     ]  # fmt: skip
     return {
@@ -37,7 +39,7 @@ def map_of(connection: Connection, project: Project) -> dict[str, Any] | None:
         "loss_name": loss,
         "risk_ends": (min(up), max(up)),
         "loss_ends": (min(across), max(across)),
-        "safer": "up" if upside_down else "down",
+        "safer": "up" if registry.resolve_limit(risk)[3] == "high" else "down",
     }
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from discreet.engine.runtime.progress import report_progress
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release
@@ -75,7 +76,10 @@ class Multiple:
 
 def describe_multiples(release: Release) -> list[Multiple]:
     """One entry per attribute that takes part, those with the most changes first."""
-    multiples = [_describe(release, name) for name in shown_attributes(release.original)]
+    names, multiples = shown_attributes(release.original), []
+    for done, name in enumerate(names):
+        report_progress("counting values before and after", done, len(names))
+        multiples.append(_describe(release, name))
     return sorted(multiples, key=lambda one: -one.share)
 
 

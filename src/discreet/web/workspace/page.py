@@ -20,9 +20,10 @@ from discreet.web.pages.forms.labels import step_rows
 from discreet.web.pages.forms.limit_choice import limit_rows
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import access_log, projects
-from discreet.web.workspace import summary
+from discreet.web.workspace import drafts, summary
 from discreet.web.workspace.card import describe_record
 from discreet.web.workspace.desk import Desk, open_desk
+from discreet.web.workspace.draft_pages import SHOWN_DRAFTS
 from discreet.web.workspace.drafts_map import map_of
 from discreet.web.workspace.preview import Preview
 from discreet.web.workspace.undoing import read_history, redo, undo
@@ -40,6 +41,7 @@ def show(request: Request, core: ServerCore, session: CurrentSession, number: in
         project.require_role("member")
         desk = open_desk(connection, core, project, view := View.from_query(query))
         job = queue.latest_job(connection, project, "generate")
+        shown_drafts, draft_count = drafts.list_drafts(connection, project, size=SHOWN_DRAFTS)
         points, history = map_of(connection, project), read_history(connection, project)
     problem, preview = "", None
     try:
@@ -54,7 +56,7 @@ def show(request: Request, core: ServerCore, session: CurrentSession, number: in
         request, "workspace.html", session, project, "workspace", view=view, desk=desk, problem=problem, preview=preview,
         steps=step_rows(desk.policy.plan), methods=catalogue.entries("masking"), limits=limit_rows(desk.policy),
         limit_choices=catalogue.list_limits(), job=job, points=points, history=history, may=project.allows("editor"),
-        title_of=catalogue.title, **views,
+        title_of=catalogue.title, drafts=shown_drafts, draft_count=draft_count, **views,
     )  # fmt: skip
 
 
@@ -76,7 +78,8 @@ def act(core: ServerCore, session: CurrentSession, form: CheckedForm, number: in
 def _build_views(core: Core, session: Session, desk: Desk, preview: Preview, view: View) -> dict[str, Any]:
     risks = desk.find_risks(core, preview)
     at = risks.default_position if view.at is None else min(view.at, len(risks.thresholds) - 1)
-    listed = summary.list_page(desk, preview, risks, view, risks.thresholds[at])
+    shown = desk.find_views(core, preview)
+    listed = summary.list_page(desk, preview, shown, risks, view, risks.thresholds[at])
     card = describe_record(preview, desk.existing_file, view.record) if view.record is not None else None
     access_log.record_original(
         core.store, session.user, desk.project, desk.project.dataset_id, page="workspace", record=view.record
@@ -84,5 +87,5 @@ def _build_views(core: Core, session: Session, desk: Desk, preview: Preview, vie
     return {
         "risks": risks, "at": at, "threshold": risks.thresholds[at], "positions": summary.describe_positions(risks),
         "counts": summary.count_at(risks, at), "verdict": summary.describe_verdict(desk, preview), "listed": listed,
-        "card": card, "brushed": summary.describe_brush(preview, view), "multiples": preview.multiples, "shares": preview.shares,
+        "card": card, "brushed": summary.describe_brush(shown, view), "shown": shown,
     }  # fmt: skip

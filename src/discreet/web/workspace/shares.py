@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from discreet import registry
+from discreet.engine.runtime.progress import report_progress
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.results import Assessment, Release
@@ -114,6 +115,7 @@ def _subsets(keys: Sequence[str]) -> Iterable[tuple[str, ...]]:
 
 def _count_small(data: Microdata, names: Sequence[str], threshold: float) -> float:
     """Records in a class of fewer than one over the threshold, by some attributes; a missing value is one of its own."""
+    report_progress("counting small classes", 0, 1)
     shown = [name for name in names if name in data.columns]
     if not shown:
         return 0.0

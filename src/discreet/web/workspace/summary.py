@@ -6,7 +6,7 @@ from typing import Any
 
 from discreet.web.errors import InvalidRequest
 from discreet.web.pages.forms import catalogue
-from discreet.web.workspace.desk import Desk
+from discreet.web.workspace.desk import Desk, Views
 from discreet.web.workspace.multiples import Multiple
 from discreet.web.workspace.preview import NOT_COVERED, Preview
 from discreet.web.workspace.records import PAGE_RECORDS, RecordPage, list_records, listed_columns
@@ -66,19 +66,19 @@ def describe_multiple(one: Multiple) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def describe_brush(preview: Preview, view: View) -> str:
+def describe_brush(views: Views, view: View) -> str:
     """The label of the brushed bar of an attribute; empty where none is brushed."""
-    labels = next((one.bars.labels for one in preview.multiples if one.name == view.on), ())
+    labels = next((one.bars.labels for one in views.multiples if one.name == view.on), ())
     return labels[view.bar] if view.bar is not None and view.bar < len(labels) else ""
 
 
 def list_page(
-    desk: Desk, preview: Preview, risks: RecordRisks, view: View, threshold: float, size: int = PAGE_RECORDS
+    desk: Desk, preview: Preview, views: Views, risks: RecordRisks, view: View, threshold: float, size: int = PAGE_RECORDS
 ) -> RecordPage:
     """A page of the risky records that a view shows."""
     bars = None
     if view.on and not view.brushes_risk:
-        found = [one.bars for one in preview.multiples if one.name == view.on]
+        found = [one.bars for one in views.multiples if one.name == view.on]
         if not found:
             raise InvalidRequest(f"there is no distribution of '{view.on[:80]}'")
         bars = found[0]

@@ -1,9 +1,10 @@
 """Undo and redo over every change of the policy, by whoever made it.
 
-Revisions are never deleted, so undoing appends a revision with earlier content. What it undoes is found from the content: the
-state of a revision is the first revision with the same policy, and a state's parent is the state of the revision before it.
-Undoing goes to the parent; redoing goes to the newest child. So a change made after undoing starts another branch, and nothing is
-ever lost.
+Revisions are never deleted, so undoing appends a revision with earlier content. The revisions are followed from the first: one
+that is described as undone and has the content of the parent of the current state leads back to that parent, one that is
+described as redone and has the content of its newest child leads to that child, and any other is a new state, whose parent is
+the current one, even where its content was there before (an opened draft, a restored revision). Undoing goes to the parent;
+redoing goes to the newest child. So a change made after undoing starts another branch, and nothing is ever lost.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,8 @@ from discreet.web.projects.projects import Project
 
 _LOOKED_AT = 200
 """Revisions among which states are looked for."""
+_UNDONE, _REDONE = "undone: ", "redone: "
+"""How the description of a revision begins that undoing or redoing made."""
 _DIGESTS_KEPT = 20_000
 _digests: OrderedDict[tuple[int, int, float], str] = OrderedDict()
 """Digests by project, revision and time: a number alone may come again, after a transaction that failed or a restored backup."""
@@ -54,38 +57,42 @@ def read_history(connection: Connection, project: Project) -> History:
         .order_by(revisions.c.revision)
     ).all()
     digests = _read_digests(connection, project.id, {row.revision: row.at for row in rows})
-    states = find_states([digests[row.revision] for row in rows])
     numbers, descriptions = [row.revision for row in rows], [row.what for row in rows]
-    undo, redo = find_targets(states)
+    current, parents = follow_revisions([digests[number] for number in numbers], descriptions)
+    undo, redo = parents[current], _newest_child(parents, current)
     return History(
-        None if undo is None else Change(numbers[undo], descriptions[states[-1]]),
+        None if undo is None else Change(numbers[undo], descriptions[current]),
         None if redo is None else Change(numbers[redo], descriptions[redo]),
     )
 
 
-def find_states(contents: list[str]) -> list[int]:
-    """For each revision the place of the first one with the same content.
+def follow_revisions(contents: Sequence[str], descriptions: Sequence[str]) -> tuple[int, dict[int, int | None]]:
+    """The place of the revision that is the current state, and the parent of every state.
 
-    >>> find_states(["a", "b", "a", "c"])
-    [0, 1, 0, 3]
+    >>> follow_revisions("abcb", ["made", "b", "c", "undone: c"])
+    (1, {0: None, 1: 0, 2: 1})
+    >>> follow_revisions("abcbc", ["made", "b", "c", "undone: c", "redone: c"])
+    (2, {0: None, 1: 0, 2: 1})
+    >>> follow_revisions("aba", ["made", "b", "the draft 'a' was opened"])
+    (2, {0: None, 1: 0, 2: 1})
     """
-    first: dict[str, int] = {}
-    return [first.setdefault(content, place) for place, content in enumerate(contents)]
+    current = 0
+    parents: dict[int, int | None] = {0: None}
+    for place in range(1, len(contents)):
+        target = None
+        if descriptions[place].startswith(_UNDONE):
+            target = parents[current]
+        elif descriptions[place].startswith(_REDONE):
+            target = _newest_child(parents, current)
+        if target is not None and contents[target] == contents[place]:
+            current = target
+        else:
+            parents[place], current = current, place
+    return current, parents
 
 
-def find_targets(states: list[int]) -> tuple[int | None, int | None]:
-    """The states to which undoing and redoing lead from the last revision.
-
-    >>> find_targets([0, 1, 2])
-    (1, None)
-    >>> find_targets([0, 1, 2, 1])
-    (0, 2)
-    >>> find_targets([0, 1, 2, 1, 0])
-    (None, 1)
-    """
-    current = states[-1]
-    children = [place for place, state in enumerate(states) if place and state == place and states[place - 1] == current]
-    return (states[current - 1] if current else None), (children[-1] if children else None)
+def _newest_child(parents: Mapping[int, int | None], state: int) -> int | None:
+    return max((child for child, parent in parents.items() if parent == state), default=None)
 
 
 def undo(connection: Connection, user: User, project: Project) -> int:
@@ -93,7 +100,7 @@ def undo(connection: Connection, user: User, project: Project) -> int:
     target = read_history(connection, project).undo
     if target is None:
         raise Conflict("there is no change to undo")
-    return _go_to(connection, user, project, target.revision, f"undone: {target.what}")
+    return _go_to(connection, user, project, target.revision, f"{_UNDONE}{target.what}")
 
 
 def redo(connection: Connection, user: User, project: Project) -> int:
@@ -101,7 +108,7 @@ def redo(connection: Connection, user: User, project: Project) -> int:
     target = read_history(connection, project).redo
     if target is None:
         raise Conflict("there is no change to redo")
-    return _go_to(connection, user, project, target.revision, f"redone: {target.what}")
+    return _go_to(connection, user, project, target.revision, f"{_REDONE}{target.what}")
 
 
 def _go_to(connection: Connection, user: User, project: Project, revision: int, what: str) -> int:
