@@ -143,7 +143,8 @@ def summarize(results: list[Comparison]) -> list[str]:
     ratios = [result.ratio for result in required if result.ratio is not None]
     failed, plans = sum(result.failed for result in results), sum(result.plans for result in results)
     too_blank = sum(result.blank > MOST_BLANK for result in results)
-    avoided = sum(result.blank > MOST_BLANK for result in results if (result.blank_by_hand or 1.0) <= MOST_BLANK)
+    keeping = [result for result in results if result.blank_by_hand is not None and result.blank_by_hand <= MOST_BLANK]
+    avoided = sum(result.blank > MOST_BLANK for result in keeping)
     lines = [
         f"limits met of those that a plan by hand meets: {sum(result.met for result in required)} of {len(required)}",
         f"cases with a key more than 60 % blank: {too_blank} of {len(results)}; of these a plan by hand avoids it in {avoided}",

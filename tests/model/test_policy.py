@@ -89,6 +89,10 @@ def test_yes_and_no_stay_text_and_numeric_keys_become_text() -> None:
         ("risk: {known_sets: {epsilonn: 1}}", "'epsilonn' is not a field of known_sets; did you mean 'epsilon'"),
         ("plan: {steps: [{method: sampling, fraction: 2}]}", "step 1: 'sampling.fraction'.*less than or equal to 1; got 2"),
         ("plan: {steps: [{metod: sampling}]}", "'plan.steps.0.method': field required"),
+        (
+            "plan: {steps: [{method: swapping, columns: [a, b, a]}]}",
+            "'plan.steps.0.columns'.*a named more than once.*each column once",
+        ),
         ("attributes: {a: {order: [x, x]}}", "order names 'x' twice"),
         ("attributes: {a: {hierarchy: {}}}", "exactly one of file, widths"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,20 @@ import polars as pl
 import pytest
 
 import discreet
+from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Policy
+from discreet.model.policy import Plan, Policy
+from discreet.selection.evaluation.evaluator import Evaluator
+from discreet.selection.gaps.closing import _close_columns_first, close_gaps
+from discreet.selection.gaps.counting import GapCounter, Gaps
+from discreet.selection.gaps.dropping import points_without_gap_columns
 from discreet.selection.options import SelectOptions
+from discreet.selection.outcome import Outcome, TriedPlan
+from discreet.selection.proposals import add_missing_hierarchies
 from discreet.selection.space.beside_keys import with_companions
 from discreet.selection.space.build import build_space
 from discreet.selection.space.dimensions import AS_IT_IS, AVERAGED, DROPPED, WITH_KEYS
+from discreet.selection.space.prepare import coarsest_point
 from discreet.selection.steps.build import build_plan
 from discreet.selection.trials import Trial
 
@@ -140,6 +149,26 @@ def test_a_column_beside_a_recoded_key_is_dropped_and_beside_classes_part_of_the
     assert "code" not in (recoded[-1].columns or ())
 
 
+def test_a_known_column_beside_the_keys_is_once_in_classes_over_all_known_attributes() -> None:
+    data = people(limits={"known_sets.below_5": 0})
+    known = data.policy.attributes["code"].model_copy(update={"known": 0.3, "role": Role.OTHER})
+    data = data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "code": known}))
+    data = data.with_policy(add_missing_hierarchies(data))
+    space = with_companions(build_space(data), data, SelectOptions(), {"code": ("job",)})
+    assert "local_suppression" in space.finishes_over_known
+    point = space.unchanged_point() | {"finish": "local_suppression", "over": "all", "beside:code": WITH_KEYS}
+    plan = build_plan(data, space, point)
+    assert plan.steps[-1].columns == ("job", "town", "age", "code")
+    discreet.mask(data.with_policy(data.policy.with_(plan=plan)))
+    dropped = build_plan(data, space, point | {"beside:code": DROPPED})
+    assert [step.columns for step in dropped.steps] == [("code",), ("job", "town", "age")]
+    # no second recoding, which would find no group for the single value
+    recoded = build_plan(data, space, point | {"beside:code": DROPPED, "level:code": 1})
+    assert recoded == dropped
+    near = build_plan(data, space, point | {"finish": "clusters", "over": "keys", "level:code": space.heights["code"]})
+    assert [step.columns for step in near.steps] == [("job", "town", "age", "code")]
+
+
 def test_averaged_weights_keep_their_total(selection_of_table: tuple[discreet.Selection, list[Trial]]) -> None:
     selection, _ = selection_of_table
     averaged = selection.release.masked.frame["w"]
@@ -169,3 +198,82 @@ def test_a_plan_that_cannot_close_its_gaps_says_because_of_which_column() -> Non
     selection = discreet.select(people(), trials=3, seed=1, protect=["hh"], on_trial=trials.append)
     assert not selection.met
     assert any("leaves gaps in the evidence because of hh" in sentence for sentence in selection.sentences)
+
+
+def test_the_gaps_of_a_plan_are_closed_where_the_plans_without_gaps_lose_more() -> None:
+    """The household gives towns back; without it no gap is left, at less loss than the plan without gaps that was tried."""
+    data = people()
+    data = data.with_policy(add_missing_hierarchies(data))
+    options = SelectOptions()
+    space = with_companions(build_space(data), data, options, {"code": ("job",), "hh": ("town",), "w": ("town",)})
+    evaluate = Evaluator(data, options)
+    open_point = space.unchanged_point() | {"finish": "local_suppression", "beside:hh": AS_IT_IS}
+    coarse = coarsest_point(space)
+    tried = [
+        TriedPlan(point, plan, evaluate(plan)) for point in (open_point, coarse) for plan in [build_plan(data, space, point)]
+    ]
+    assert tried[0].outcome.gaps
+    assert tried[1].outcome.is_acceptable
+    closed = close_gaps(tried, space, options, evaluate, None)
+    assert closed[-1].outcome.is_acceptable
+    assert closed[-1].outcome.loss < tried[1].outcome.loss
+    worse = replace(tried[0], outcome=replace(tried[0].outcome, loss=0.99))
+    assert close_gaps([worse, closed[-1]], space, options, evaluate, None) == [], "nothing is to be gained"
+
+
+def test_a_column_is_closed_before_other_steps_change_it() -> None:
+    """After them a recoding would find no groups for masked values, and the plan could not run."""
+    data = people()
+    data = data.with_policy(add_missing_hierarchies(data))
+    weights = {"code": 2.0, "job": 4.0}
+    steps = [
+        {
+            "method": "microaggregation",
+            "columns": ["job", "town", "code"],
+            "how": "mdav",
+            "size": 3,
+            "publish": "ranges",
+            "weights": weights,
+        }
+    ]
+    plan = Policy.from_dict({"plan": {"steps": steps}}).plan
+    closed = _close_columns_first(plan, ["code"], build_space(data), Evaluator(data, SelectOptions()))
+    assert [step.columns for step in closed.steps] == [("code",), ("job", "town")]
+    assert closed.steps[1].parameters["weights"] == {"job": 4.0}
+    release = discreet.mask(data.with_policy(data.policy.with_(plan=closed)))
+    assert release.masked.frame["code"].n_unique() == 1
+
+
+def test_the_search_drops_the_column_through_which_its_best_plan_leaves_gaps() -> None:
+    data = people()
+    data = data.with_policy(add_missing_hierarchies(data))
+    space = with_companions(build_space(data), data, SelectOptions(), {"code": ("job",), "hh": ("town",)})
+    point = space.unchanged_point() | {"finish": "local_suppression", "beside:code": WITH_KEYS}
+
+    def tried(loss: float, gaps: int | None, columns: tuple[str, ...] = (), **changes: Any) -> TriedPlan:
+        changed = point | changes
+        return TriedPlan(changed, build_plan(data, space, changed), Outcome(1.0, loss, gaps=gaps, gap_columns=columns))
+
+    good, better = tried(0.2, 2, ("code",)), tried(0.1, 1, ("code", "job"), k=4)
+    blank, worse = tried(0.5, 0, k=5), tried(0.6, 3, ("code",), k=6)
+    dropped = {"beside:code": DROPPED}
+    assert list(points_without_gap_columns(space, [good, blank, worse, better])) == [better.point | dropped, good.point | dropped]
+    assert list(points_without_gap_columns(space, [good, tried(0.15, 0)])) == [], "a plan without gaps loses less"
+    assert list(points_without_gap_columns(space, [tried(0.1, 1, ("code",), **dropped)])) == [], "it is dropped already"
+    assert list(points_without_gap_columns(space, [tried(0.1, 1, ("job",)), tried(0.1, None)])) == [], "a key is not dropped"
+
+
+def test_a_search_whose_best_plan_leaves_gaps_tries_it_without_their_column(monkeypatch: Any) -> None:
+    """Local suppression of a code beside the keys is counted as a gap here, as it is on tables with rare codes."""
+
+    def count(counter: GapCounter, masked: Microdata, plan: Plan, evidence: Any) -> Gaps:
+        in_classes = any("code" in (step.columns or ()) and len(step.columns or ()) > 1 for step in plan.steps)
+        return Gaps(1, ("code",)) if in_classes else Gaps(0)
+
+    monkeypatch.setattr(GapCounter, "count", count)
+    trials: list[Trial] = []
+    discreet.select(people(), trials=4, seed=1, on_trial=trials.append)
+    first = next(index for index, trial in enumerate(trials) if trial.gaps)
+    recoded = [step["columns"] for step in trials[first + 1].plan["steps"] if step["method"] == "global_recoding"]
+    assert ["code"] in [list(columns) for columns in recoded]
+    assert trials[first + 1].gaps == 0

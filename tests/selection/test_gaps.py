@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -124,3 +126,18 @@ def test_a_slow_plan_that_meets_the_limits_on_the_sample_is_confirmed_before_qui
     assert _points_to_confirm([quick, slow], 1.0) == [{"k": 1}, {"k": 2}]
     good = TriedPlan({"k": 3}, Plan(), Outcome(1.0, 0.3, seconds=0.1))
     assert _points_to_confirm([quick, slow, good], 1.0) == [{"k": 3}, {"k": 2}]
+
+
+def test_gaps_of_a_plan_that_would_be_the_best_may_take_more_of_the_time() -> None:
+    """Else the first plans without gaps, which lose much, would take all of it, and one of them would be chosen."""
+    tried = [TriedPlan({"k": 1}, Plan(), Outcome(1.0, 0.5, gaps=0))]
+    evaluate = SimpleNamespace(counting_gaps=3.0, expected_for_gaps=1.0)
+    search = SimpleNamespace(tried=tried, evaluate=evaluate, _timed=True, _began=time.monotonic() - 8)
+
+    def is_needless(loss: float) -> bool:
+        return Search._is_needless(search, Outcome(0.5, loss))  # type: ignore[arg-type]
+
+    assert is_needless(0.6), "four of eight seconds are more than the share of a plan that would not be chosen"
+    assert not is_needless(0.2)
+    evaluate.counting_gaps = 6.0
+    assert is_needless(0.2), "seven of eight seconds are too many for any plan"

@@ -263,6 +263,16 @@ def test_every_starting_point_lies_in_the_space_and_has_a_plan() -> None:
         build_plan(data, space, point)
 
 
+def test_balanced_ranges_with_equal_weights_are_tried_before_those_with_light_numbers() -> None:
+    """Light numbers suit published means; on a table of persons they made the best plan for ranges one that was never tried."""
+    data = small(400, {"k_anonymity.k": 5})
+    points = starting_points(build_space(data.with_policy(add_missing_hierarchies(data))))
+    ranges = [point for point in points if point["finish"] == "balanced_partition" and point["publish"] == "ranges"]
+    weights = [{value for name, value in point.items() if name.startswith("weight:")} for point in ranges]
+    assert weights[0] == {1.0}
+    assert any(0.25 in values for values in weights[1:])
+
+
 def test_a_hierarchy_is_added_where_there_is_none_and_those_of_the_policy_stay() -> None:
     towns = ["A"] * 50 + ["B"] * 46 + ["C", "D", "E", "F"]
     data = table({"age": list(range(100)), "town": towns}, key=["age", "town"])

@@ -48,6 +48,14 @@ class Step(BaseModel):
     columns: tuple[str, ...] | None = None
     enabled: bool = True
 
+    @field_validator("columns")
+    @classmethod
+    def _each_column_once(cls, columns: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        twice = [name for name in dict.fromkeys(columns or ()) if (columns or ()).count(name) > 1]
+        if twice:
+            raise ValueError(f"{list_names(twice)} named more than once in columns; name each column once")
+        return columns
+
     @property
     def parameters(self) -> dict[str, Any]:
         return dict(self.model_extra or {})

@@ -48,8 +48,9 @@ def assess_best_plan(
         simplified = _try_without_targeted_steps(tried, evaluate, deadline)
         tried = look_for_gaps(tried, options, evaluate, deadline)
         simplified += close_gaps(tried, space, options, evaluate, deadline)
-        if not simplified:
-            simplified = _try_leaving_steps_out(choose_plan(tried, options, evaluate.worst, options.prefer), evaluate, deadline)
+        best = choose_plan([*tried, *simplified], options, evaluate.worst, options.prefer)
+        if best not in simplified:
+            simplified += _try_leaving_steps_out(best, evaluate, deadline)
     except KeyboardInterrupt:  # the best plan so far is assessed as it is
         interrupted = True
     searching += time.monotonic() - simplifying

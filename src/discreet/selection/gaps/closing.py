@@ -7,17 +7,18 @@ gaps are dropped.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.model.attribute import Role
-from discreet.model.policy import Plan
+from discreet.model.policy import Plan, Step
 from discreet.selection.choices import choose_plan
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import TriedPlan
 from discreet.selection.space.beside_keys import named_by_risks, with_companions
-from discreet.selection.space.dimensions import Space
+from discreet.selection.space.dimensions import DROPPED, Space
 from discreet.selection.steps.build import build_plan
 from discreet.selection.steps.columns import close_columns
 
@@ -28,12 +29,12 @@ _MOST_ROUNDS = 4
 def close_gaps(
     tried: Sequence[TriedPlan], space: Space, options: SelectOptions, evaluate: Evaluator, deadline: float | None
 ) -> list[TriedPlan]:
-    """The best plan with the columns masked that cause its gaps; empty if some plan has none, or if nothing can be masked."""
+    """The best plan with the columns masked that cause its gaps; empty if nothing can be masked.
+
+    Empty too if a plan without gaps is as good as this one would be with its gaps closed.
+    """
     closed: list[TriedPlan] = []
-    if any(plan.outcome.is_acceptable for plan in tried):
-        return closed
-    with_gaps = [plan for plan in tried if plan.outcome.meets_limits and plan.outcome.gaps]
-    best = choose_plan(with_gaps, options, evaluate.worst, options.prefer) if with_gaps else None
+    best = _best_with_gaps(tried, options, evaluate)
     for _ in range(_MOST_ROUNDS):
         if best is None:
             break
@@ -54,6 +55,17 @@ def close_gaps(
     return closed
 
 
+def _best_with_gaps(tried: Sequence[TriedPlan], options: SelectOptions, evaluate: Evaluator) -> TriedPlan | None:
+    """The best of the plans with gaps; None if there is none, or if a plan without gaps is as good, its gaps apart."""
+    with_gaps = [plan for plan in tried if plan.outcome.meets_limits and plan.outcome.gaps]
+    if not with_gaps:
+        return None
+    best = choose_plan(with_gaps, options, evaluate.worst, options.prefer)
+    as_if_closed = replace(best, outcome=replace(best.outcome, gaps=0))
+    acceptable = [plan for plan in tried if plan.outcome.is_acceptable]
+    return best if choose_plan([*acceptable, as_if_closed], options, evaluate.worst, options.prefer) is as_if_closed else None
+
+
 def _mask_more(
     best: TriedPlan, space: Space, options: SelectOptions, evaluate: Evaluator
 ) -> tuple[dict[str, str | int | float], Plan, Space]:
@@ -63,13 +75,38 @@ def _mask_more(
     point = dict(best.point)
     for name in [name for name in space.companions if f"beside:{name}" not in point]:
         point[f"beside:{name}"] = space.choices[f"beside:{name}"][0]
+    if point == best.point:  # what causes gaps although it is masked with the keys is dropped
+        offered = [f"beside:{name}" for name in columns if DROPPED in space.choices.get(f"beside:{name}", ())]
+        point |= dict.fromkeys(offered, DROPPED)
     plan = build_plan(evaluate.data, space, point)
     if plan == best.plan or point == best.point:  # what the search would do was done
-        masked = {name for step in best.plan.steps for name in step.columns or () if step.method == "remove_identifiers"}
-        steps = close_columns(evaluate.data, [name for name in columns if name not in masked], space.required_k)
-        new = tuple(step for step in steps if step not in best.plan.steps)
-        plan = best.plan.model_copy(update={"steps": (*best.plan.steps, *new)})
+        plan = _close_columns_first(best.plan, columns, space, evaluate)
     return point, plan, space
+
+
+def _close_columns_first(plan: Plan, columns: Sequence[str], space: Space, evaluate: Evaluator) -> Plan:
+    """The plan with columns closed before anything else happens to them: a step finds no groups for values masked already."""
+    removed = {name for step in plan.steps for name in step.columns or () if step.method == "remove_identifiers"}
+    closing = close_columns(evaluate.data, [name for name in columns if name not in removed], space.required_k)
+    closed = {name for step in closing for name in step.columns or ()}
+    if not closed or all(step in plan.steps for step in closing):
+        return plan
+    others = [shorter for step in plan.steps if (shorter := _without_columns(step, closed)) is not None]
+    first = [step for step in others if step.method == "remove_identifiers"]
+    return plan.model_copy(update={"steps": (*first, *closing, *(step for step in others if step not in first))})
+
+
+def _without_columns(step: Step, names: Collection[str]) -> Step | None:
+    """The step on its other columns, with their weights; None if there are none."""
+    if step.columns is None or not set(names) & set(step.columns):
+        return step
+    rest = tuple(name for name in step.columns if name not in names)
+    by_column = {
+        parameter: {name: weight for name, weight in value.items() if name not in names}
+        for parameter, value in step.parameters.items()
+        if isinstance(value, dict)
+    }
+    return Step.model_validate({**step.model_dump(), **by_column, "columns": rest}) if rest else None
 
 
 def maskable_columns(plan: TriedPlan, options: SelectOptions, evaluate: Evaluator) -> list[str]:

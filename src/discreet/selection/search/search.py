@@ -21,6 +21,7 @@ from discreet.errors import PolicyError
 from discreet.model.policy import Plan
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.frontier import MapPoint, frontier
+from discreet.selection.gaps.dropping import points_without_gap_columns
 from discreet.selection.outcome import Outcome, TriedPlan
 from discreet.selection.search.budget import Budget
 from discreet.selection.search.neighbours import draw_neighbour, plan_as_json
@@ -39,8 +40,8 @@ _LONGEST_PLAN_SHARE = 0.2
 """Share of a search's time that a single plan may take; only a search with a time limit stops a plan."""
 _LONGEST_PLAN_MEASUREMENTS = 3.0
 """The same in multiples of the time that measuring the original took, if that is longer."""
-_SHARE_OF_GAPS = 0.35
-"""Share of a search's time that looking for gaps in the evidence may take."""
+_SHARE_OF_GAPS, _SHARE_OF_GAPS_OF_BEST = 0.35, 0.6
+"""Shares of a search's time that looking for gaps in the evidence may take; of a plan that would be the best without, more."""
 
 
 class Search:
@@ -172,7 +173,13 @@ class Search:
             return Outcome(self.evaluate.worst, 1.0, error=f"it was stopped after {seconds:.0f} seconds", seconds=seconds)
 
     def _propose_point(self, starts: Sequence[Point], rng: random.Random) -> Point | None:
-        """The next starting point, or a neighbour of the best plan or of a frontier plan; None: the sampler draws a point."""
+        """The best plan without the column that causes its gaps, the next starting point, or a neighbour of a good plan.
+
+        None: the sampler draws a point.
+        """
+        for point in points_without_gap_columns(self.space, self.tried) if self.mode == "guided" else ():
+            if plan_as_json(self.build(point)) not in self.outcomes:
+                return point
         later_draws = self.draws - _STARTS_TRIED_FIRST
         start = self.draws if later_draws < 0 else _STARTS_TRIED_FIRST + later_draws // 2
         if start < len(starts) and (later_draws < 0 or later_draws % 2 == 0):
@@ -203,10 +210,13 @@ class Search:
         So it is if an earlier plan without gaps is at least as good in everything, and in a search with a time limit if gaps
         took their share of the time: those of the plan that is chosen in the end are looked for then.
         """
+        acceptable = [plan.outcome for plan in self.tried if plan.outcome.is_acceptable]
+        best = min((earlier.ranked_loss for earlier in acceptable), default=math.inf)
+        share = _SHARE_OF_GAPS_OF_BEST if outcome.ranked_loss < best else _SHARE_OF_GAPS
         spent = self.evaluate.counting_gaps + self.evaluate.expected_for_gaps
-        if self._timed and spent > _SHARE_OF_GAPS * (time.monotonic() - self._began):
+        if self._timed and spent > share * (time.monotonic() - self._began):
             return True
-        return any(outcome.is_no_better_than(plan.outcome) for plan in self.tried if plan.outcome.is_acceptable)
+        return any(outcome.is_no_better_than(earlier) for earlier in acceptable)
 
     def _record(self, point: Point, outcome: Outcome) -> None:
         plan = self.build(point)

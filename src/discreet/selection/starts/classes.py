@@ -95,6 +95,12 @@ def add_longest_keys_dropped(starts: Starts) -> None:
             starts.add_with_first_target(finish="local_suppression", **starts.levels(1) | dropped)
 
 
+def add_balanced_ranges(starts: Starts) -> None:
+    """Balanced partitioning that publishes ranges, all keys with the same weight: a range loses what it covers, of any key."""
+    if "balanced_partition" in starts.finishes:
+        starts.add_with_first_target(finish="balanced_partition", publish="ranges")
+
+
 def add_light_numbers(starts: Starts, weights: Sequence[float]) -> None:
     """Balanced partitioning with light numbers."""
     if starts.best_finish == "balanced_partition":

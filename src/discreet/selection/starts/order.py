@@ -28,6 +28,7 @@ def starting_points(space: Space, top: Sequence[str] = (), recodings: Sequence[M
     targets.add_classes_with_target(starts, recodings)
     targets.add_targeted_generalization(starts)
     classes.add_clusters(starts, ("range",))
+    classes.add_balanced_ranges(starts)
     classes.add_light_numbers(starts, LIGHT_NUMERIC_WEIGHTS[:1])
     classes.add_recodings(starts, recodings, most=_RECODINGS_TRIED_FIRST)
     classes.add_clusters(starts, ("range", "std"))

@@ -39,6 +39,14 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
     k = scaled_count(int(point.get("k", 2)), scale)
     treated = [name for name in space.keys if name not in levels] if over == space.keys else []
     treatments = {name: str(point.get(f"numbers:{name}", "as is")) for name in treated}
+    hidden = space.blankable[: int(point.get("hide", 0))]
+    coarser = {*levels, *(name for name, treatment in treatments.items() if treatment != "as is")}
+    treated_beside = _treat_companions(space, point, finish, coarser)
+    closed = [name for name, treatment in treated_beside.items() if treatment != WITH_KEYS and name not in hidden]
+    # no other step changes a column that becomes a single value, and most methods build classes over original values only
+    untouched = {*closed, *(treated_beside if finish != "local_suppression" else ())}
+    levels = {name: level for name, level in levels.items() if name not in untouched}
+    dropped &= set(levels)
     for name, treatment in treatments.items():
         # microaggregation refuses a column with too few values for one group
         if treatment != "as is" and not (treatment == "microaggregation" and data.frame[name].count() < k):
@@ -46,14 +54,15 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
     for level, drop in sorted({(level, name in dropped) for name, level in levels.items()}):
         recoded = tuple(name for name in levels if (levels[name], name in dropped) == (level, drop))
         steps += recoding_steps(recoded, space, level, drop=drop)
-    steps += [blanking_step(data, name) for name in space.blankable[: int(point.get("hide", 0))]]
-    coarser = {*levels, *(name for name, treatment in treatments.items() if treatment != "as is")}
-    treated_beside = _treat_companions(space, point, finish, coarser)
-    steps += close_columns(data, [name for name, treatment in treated_beside.items() if treatment != WITH_KEYS], space.required_k)
-    joined = [name for name, treatment in treated_beside.items() if treatment == WITH_KEYS]
+    steps += [blanking_step(data, name) for name in hidden]
+    steps += close_columns(data, closed, space.required_k)
+    # a column beside the keys may be known itself, and is then in classes over all known attributes already
+    joined = [name for name, treatment in treated_beside.items() if treatment == WITH_KEYS and name not in over]
     # what was missing in a dropped key still differs from what was dropped
     in_classes = [
-        name for name in over if name not in dropped or (finish == "local_suppression" and data.frame[name].has_nulls())
+        name
+        for name in over
+        if name not in closed and (name not in dropped or (finish == "local_suppression" and data.frame[name].has_nulls()))
     ]
     building = class_steps(data, point, finish, [*in_classes, *joined], k, space.protected)
     # targeted generalization starts from original values, and no method that builds classes takes its cells further
