@@ -66,7 +66,7 @@ def test_values_are_dragged_into_groups_and_the_risk_follows(
         page.get_by_role("button", name="Save state").click()
         page.wait_for_url("**done=saved")
         groups = client.policy(number)["policy"]["attributes"]["state"]["hierarchy"]["groups"]
-        assert {label: set(members) for label, members in groups[0].items()} == {"MI or IN": {"MI", "IN", "OH"}}
+        assert {label: set(members) for label, members in groups[0].items()} == {"MI or IN": {"MI", "IN", "OH"}, "CA": {"CA"}}
 
         with page.expect_download() as download:
             page.get_by_role("link", name="Download the hierarchy").click()
