@@ -8,11 +8,15 @@ import pytest
 
 import discreet
 from discreet.model.policy import Policy
+from discreet.selection.conclusion import _run_in_time
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.options import SelectOptions
+from discreet.selection.outcome import Outcome, TriedPlan
 from discreet.selection.proposals import add_missing_hierarchies
 from discreet.selection.wizard import _half_way_to, spell_out_losses
 from discreet.testing import students
+
+METHODS = ["remove_identifiers", "targeted_suppression"]
 
 
 def test_plans_are_judged_although_the_original_was_not_measured() -> None:
@@ -45,3 +49,12 @@ def test_a_plan_that_must_be_run_twice_may_take_half_of_the_time_that_is_left() 
     assert 400 < moment - now <= 600
     assert _half_way_to(None) is None
     assert (_half_way_to(now - 5) or now) >= now
+
+
+@pytest.mark.parametrize(("error", "kept"), [("there was no time to try it", ["remove_identifiers"]), (None, METHODS)])
+def test_a_plan_that_was_stopped_is_not_run_to_its_end_at_the_last_moment(error: str | None, kept: list[str]) -> None:
+    data = students(300)
+    plan = Policy.from_dict({"plan": {"seed": 1, "steps": [{"method": method} for method in METHODS]}}).plan
+    stopped = TriedPlan({}, plan, Outcome(1.0, 1.0, error=error))
+    run, release = _run_in_time(data, stopped, None, time.monotonic() - 1)
+    assert [step.method for step in run.steps] == [log.method for log in release.log] == kept

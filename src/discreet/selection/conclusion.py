@@ -10,7 +10,8 @@ from discreet.assessment.release import assess_release
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
-from discreet.model.results import Assessment
+from discreet.model.policy import Plan
+from discreet.model.results import Assessment, Release
 from discreet.selection.choices import choose_plan, dominating_plans, preference_order, three_plans
 from discreet.selection.evaluation.evaluator import TARGETED, Evaluator
 from discreet.selection.evaluation.measures import samples_attacks
@@ -28,6 +29,11 @@ _MOST_UNTARGETED = 6
 
 _SHARE_FOR_ATTACKS = 0.2
 """Share of all seconds for attacks on everybody, where they were sampled in the search."""
+
+_NO_PLAN_RUN = (
+    "There was no time to run a plan on the whole table: this one removes identifiers and does nothing else. "
+    "Give the search more seconds."
+)
 
 
 def assess_best_plan(
@@ -58,12 +64,12 @@ def assess_best_plan(
         reporter.report(plan.plan, plan.outcome, whole=True)
     tried = [*tried, *simplified]
     chosen = choose_plan(tried, options, evaluate.worst, options.prefer)
-    policy = data.policy.with_(plan=chosen.plan)
-    release = generate(data.with_policy(policy), chosen.plan, evaluate.secret)
+    last = last_moment(options, began)
+    run, release = _run_in_time(data, chosen, evaluate.secret, last)
+    policy = data.policy.with_(plan=run)
     # Work stops only between its steps, so the end is a little before the time limit. The limits of a plan that was chosen
     # because it meets them are always judged completely.
     end = None if options.seconds is None else began + 0.98 * options.seconds
-    last = last_moment(options, began)
     assessment = assess_release(release.original, release, end, patient=chosen.outcome.meets_limits, last=last)
     # plans have the numbers that on_trial was called with, those tried on the sample first
     named = {f"plan {number}": plan for number, plan in enumerate(tried, len(tried_on_sample) + 1)}
@@ -78,6 +84,7 @@ def assess_best_plan(
     unmet = tuple(verdict.limit for verdict in assessment.verdicts if not verdict.kept)
     axes = (evaluate.risk_axis, options.loss)
     sentences = [
+        *([] if run == chosen.plan else [_NO_PLAN_RUN]),
         *explain_choice(chosen, tried, assessment, axes, evaluate.worst, options),
         *_explain_attacks(assessment),
         *_explain_threshold_in_time(evaluate, unmet, last),
@@ -85,7 +92,7 @@ def assess_best_plan(
         *explain_protected_keys(data, options.protect, (*unmet, *chosen.outcome.missed)),
     ]
     return Selection(
-        plan=chosen.plan,
+        plan=run,
         policy=policy,
         met=assessment.ok or not policy.limits,
         loss=chosen.outcome.loss,
@@ -110,6 +117,22 @@ def assess_best_plan(
         interrupted=interrupted,
         busy=sum(plan.outcome.seconds for plan in (*tried_on_sample, *tried)),
     )
+
+
+def _run_in_time(data: Microdata, chosen: TriedPlan, secret: bytes | None, last: float | None) -> tuple[Plan, Release]:
+    """The chosen plan and its release; where it was stopped before and is again, only its removal of identifiers."""
+
+    def run(plan: Plan) -> tuple[Plan, Release]:
+        return plan, generate(data.with_policy(data.policy.with_(plan=plan)), plan, secret)
+
+    if chosen.outcome.error is None:
+        return run(chosen.plan)
+    try:
+        with stop_after(last):
+            return run(chosen.plan)
+    except OutOfTimeError:
+        removing = tuple(step for step in chosen.plan.steps if step.method == "remove_identifiers")
+        return run(chosen.plan.model_copy(update={"steps": removing}))
 
 
 def reserve_for_attacks(data: Microdata, options: SelectOptions) -> float:
