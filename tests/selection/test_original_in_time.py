@@ -8,12 +8,12 @@ import pytest
 
 import discreet
 from discreet.model.policy import Policy
-from discreet.selection.conclusion import _run_in_time
+from discreet.selection.conclusion import _run_in_time, half_way_to
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import Outcome, TriedPlan
 from discreet.selection.proposals import add_missing_hierarchies
-from discreet.selection.wizard import _half_way_to, spell_out_losses
+from discreet.selection.wizard import spell_out_losses
 from discreet.testing import students
 
 METHODS = ["remove_identifiers", "targeted_suppression"]
@@ -44,11 +44,11 @@ def test_a_search_without_time_to_measure_the_original_ends_with_a_plan(monkeypa
 
 def test_a_plan_that_must_be_run_twice_may_take_half_of_the_time_that_is_left() -> None:
     now = time.monotonic()
-    moment = _half_way_to(now + 1000)
+    moment = half_way_to(now + 1000)
     assert moment is not None
     assert 400 < moment - now <= 600
-    assert _half_way_to(None) is None
-    assert (_half_way_to(now - 5) or now) >= now
+    assert half_way_to(None) is None
+    assert (half_way_to(now - 5) or now) >= now
 
 
 @pytest.mark.parametrize(("error", "kept"), [("there was no time to try it", ["remove_identifiers"]), (None, METHODS)])

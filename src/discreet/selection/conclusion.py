@@ -128,7 +128,7 @@ def _run_in_time(data: Microdata, chosen: TriedPlan, secret: bytes | None, last:
     if chosen.outcome.error is None:
         return run(chosen.plan)
     try:
-        with stop_after(last):
+        with stop_after(half_way_to(last)):
             return run(chosen.plan)
     except OutOfTimeError:
         removing = tuple(step for step in chosen.plan.steps if step.method == "remove_identifiers")
@@ -195,6 +195,11 @@ def _hope(plan: TriedPlan) -> TriedPlan:
 def last_moment(options: SelectOptions, began: float) -> float | None:
     """When a search with a time limit must have its result, whatever is still to be measured."""
     return None if options.seconds is None else began + 1.05 * options.seconds + 3.0
+
+
+def half_way_to(last: float | None) -> float | None:
+    """The moment up to which a plan may be tried after which there is more to do until the last moment."""
+    return None if last is None else time.monotonic() + max(0.0, last - time.monotonic()) / 2
 
 
 def _try_without_targeted_steps(tried: Sequence[TriedPlan], evaluate: Evaluator, deadline: float | None) -> list[TriedPlan]:

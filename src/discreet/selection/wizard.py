@@ -19,7 +19,7 @@ from discreet.errors import DataError, PolicyError
 from discreet.keys.choose import choose_key, with_key
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
-from discreet.selection.conclusion import assess_best_plan, last_moment, reserve_for_attacks
+from discreet.selection.conclusion import assess_best_plan, half_way_to, last_moment, reserve_for_attacks
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.evaluation.measures import measure_in_full
 from discreet.selection.objective import MOST_ATTRIBUTES, MOST_RECORDS
@@ -132,7 +132,7 @@ def select(
     tried = whole_search.run(_make_budget(options, began, 1.0, trials=remaining, reserved=reserved), points)
     if all(plan.outcome.error is not None for plan in tried):  # too little time for one plan: better a quick one a little late
         point = points[0] if tried_on_sample and points else quickest_point(space)
-        quick = _try_quickest_plan(data, space, point, evaluate, _half_way_to(last_moment(options, began)))
+        quick = _try_quickest_plan(data, space, point, evaluate, half_way_to(last_moment(options, began)))
         tried = [*tried, quick]
         reporter.report(quick.plan, quick.outcome, whole=True)
     searching += whole_search.seconds
@@ -142,11 +142,6 @@ def select(
         note = f"The search was interrupted after {len(tried):,} plans: this is the best of them{how_to_continue}."
         selection = replace(selection, interrupted=True, sentences=(note, *selection.sentences))
     return selection
-
-
-def _half_way_to(last: float | None) -> float | None:
-    """The moment up to which a plan may be tried that has to be run once more until the last moment."""
-    return None if last is None else time.monotonic() + max(0.0, last - time.monotonic()) / 2
 
 
 def _deadline(options: SelectOptions, began: float, share: float) -> float | None:
