@@ -47,6 +47,12 @@ def pieces(secret: str) -> list[str]:
     return [part for part in ("Zq9w", "Xk7v", "Jh5y") if part in secret]
 
 
+def reads_as_host(secret: str) -> bool:
+    """Whether an address without a host of its own is a valid one with this in place of its password: password@host."""
+    password, at, host = secret.rpartition("@")
+    return bool(password and at and pieces(host))
+
+
 def errors_about(address: str) -> Iterator[Exception]:
     calls = (
         lambda: read_source(address, Policy()),
@@ -71,7 +77,7 @@ def errors_about(address: str) -> Iterator[Exception]:
 @example(secret="Zq9w", form="postgresql://us/er:{}@host/db#t")
 @example(secret="@Zq9w", form="mysql://user:{}/db#t")
 def test_no_message_contains_a_piece_of_a_password(secret: str, form: str) -> None:
-    if not pieces(secret):
+    if not pieces(secret) or ("@" not in form and reads_as_host(secret)):
         return
     address = form.format(secret)
     messages = [text for error in errors_about(address) for text in (str(error), repr(error), *traceback.format_exception(error))]

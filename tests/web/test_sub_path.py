@@ -92,6 +92,9 @@ def test_no_link_form_or_script_of_any_page_leaves_the_path(browser_client: Test
     csrf = log_in(browser_client)
     answer = browser_client.post(f"{BASE}/projects/{released.id}/risk", data={"csrf": csrf})
     assert answer.headers["location"].startswith(f"{BASE}/projects/"), answer.text
+    draft = {"csrf": csrf, "name": "Linked", "do": "save"}
+    answer = browser_client.post(f"{BASE}/projects/{released.id}/workspace/drafts", data=draft)
+    assert answer.status_code == 303, answer.text
     forms = (f"projects/{released.id}/methods/steps/new?method=noise", "login")
     waiting, visited = deque([f"{BASE}/", *(f"{BASE}/{form}" for form in forms)]), set[str]()
     while waiting:
