@@ -125,11 +125,11 @@ def open_draft(connection: Connection, user: User, project: Project, draft_id: i
     """
     draft = get(connection, project, draft_id)
     current = policies.policy_document(connection, project)
-    wanted = apply(current, draft.content)
-    paths = [section for section in SECTIONS if section in current or section in wanted]
-    paths += [f"attributes.{name}" for name, value in (wanted.get("attributes") or {}).items()
+    opened = apply(current, draft.content)
+    paths = [section for section in SECTIONS if section in current or section in opened]
+    paths += [f"attributes.{name}" for name, value in (opened.get("attributes") or {}).items()
               if value != current["attributes"][name]]  # fmt: skip
-    sections = {path: policies.get_section(wanted, path) for path in paths}
+    sections = {path: policies.get_section(opened, path) for path in paths}
     return policies.edit(connection, user, project, base, sections, f"the draft '{draft.name}' was opened")
 
 
