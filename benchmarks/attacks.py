@@ -74,16 +74,18 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
     return result, time.perf_counter() - started, time.process_time() - processor
 
 
-def attack(data: Microdata, name: str, steps: list[dict[str, Any]]) -> list[str]:
+def attack(
+    data: Microdata, name: str, steps: list[dict[str, Any]], attacks: int = ATTACKS, beside_peer: bool = True
+) -> list[str]:
     """One row of the table per attack on a release of these steps."""
     release = discreet.mask(data, Plan.model_validate({"seed": 1, "holdout": HOLDOUT, "steps": steps}))
     rows = []
-    peer = run_peer(release.masked, data, ATTACKS)
+    peer = run_peer(release.masked, data, attacks) if beside_peer else {}
     for measure in (
-        SinglingOut(attacks=ATTACKS),
-        Linkability(attacks=ATTACKS, first=KEYS[:5], second=KEYS[5:]),
-        Inference(attacks=ATTACKS),
-        Membership(attacks=ATTACKS),
+        SinglingOut(attacks=attacks),
+        Linkability(attacks=attacks, first=KEYS[:5], second=KEYS[5:]),
+        Inference(attacks=attacks),
+        Membership(attacks=attacks),
     ):
         score, wall, processor = timed(lambda measure=measure: measure.measure(release.masked, original=data))
         interval = f"{score['lower']:.3f} to {score['upper']:.3f}"
@@ -163,6 +165,7 @@ def main(adult: str = "-", records: str = "1000000") -> None:
     for measure in (ExhaustiveAttack(), KnownSets(epsilon=0.005)):  # loads the compiled kernels
         measure.measure(survey(60_000))
     data = as_microdata(read_adult(adult))
+    attack(as_microdata(data.frame.head(2_000)), "", [], attacks=50, beside_peer=False)
     print(f"{len(data):,} records, {len(data.columns)} columns, {ATTACKS:,} attacks, {HOLDOUT:.0%} held out\n")
     print("| release | attack | rate | control | risk | 95 % interval | s | processor s | anonymeter s | processor s | ratio |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
