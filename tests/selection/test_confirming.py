@@ -9,9 +9,9 @@ import polars as pl
 
 import discreet
 from discreet.model.policy import Plan, Policy
+from discreet.selection.confirming import points_to_confirm
 from discreet.selection.outcome import Outcome, TriedPlan
 from discreet.selection.trials import Trial
-from discreet.selection.wizard import _points_to_confirm
 
 
 def tried(number: int, risk: float, loss: float, seconds: float, *, meets: bool = True) -> TriedPlan:
@@ -21,13 +21,13 @@ def tried(number: int, risk: float, loss: float, seconds: float, *, meets: bool 
 def test_a_plan_that_loses_far_less_is_confirmed_although_it_is_not_among_the_quickest() -> None:
     """On census_income_kdd Mondrian took a little longer than recodings with four times its loss, and was never tried."""
     plans = [tried(1, 2.0, 0.07, 1.1), tried(2, 1.0, 0.27, 0.5), tried(3, 3.0, 0.26, 0.6), tried(4, 0.5, 0.03, 9.0)]
-    assert [point["k"] for point in _points_to_confirm(plans, 0.8)] == [2, 1, 3]
-    assert [point["k"] for point in _points_to_confirm(plans, None)] == [4, 1, 3, 2]
+    assert [point["k"] for point in points_to_confirm(plans, 0.8)] == [2, 1, 3]
+    assert [point["k"] for point in points_to_confirm(plans, None)] == [4, 1, 3, 2]
 
 
 def test_the_first_plan_to_confirm_is_the_safest_quick_one_even_if_its_loss_is_not_among_the_least() -> None:
     plans = [tried(number, 10.0 - number, 0.01 * number, 0.1) for number in range(1, 20)]
-    assert _points_to_confirm(plans, 1.0)[0] == {"k": 19}
+    assert points_to_confirm(plans, 1.0)[0] == {"k": 19}
 
 
 def test_the_best_plan_of_each_finish_is_confirmed_before_the_neighbours_of_the_best() -> None:
@@ -39,7 +39,7 @@ def test_the_best_plan_of_each_finish_is_confirmed_before_the_neighbours_of_the_
 
     groups = [of("clusters", 0.01 * number) for number in range(1, 15)]
     others = [of("partition", 0.5), of("balanced_partition", 0.3), of("none", 0.0, meets=False)]
-    confirmed = [(point["finish"], point["loss"]) for point in _points_to_confirm([*groups, *others], None)]
+    confirmed = [(point["finish"], point["loss"]) for point in points_to_confirm([*groups, *others], None)]
     expected = [("partition", 0.5), ("clusters", 0.01), ("balanced_partition", 0.3), ("clusters", 0.02)]
     assert confirmed[:4] == expected, "first the safest one"
     assert ("none", 0.0) not in confirmed

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,10 +15,12 @@ from typing import Any, Unpack
 from discreet.assessment.designs import with_designs
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.errors import DataError, PolicyError
-from discreet.keys.choose import choose_key, with_key
+from discreet.keys.choose import ChosenKey, choose_key, with_key
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
+from discreet.selection.compiling import BackgroundCompiler, compile_in_background
 from discreet.selection.conclusion import assess_best_plan, half_way_to, last_moment, reserve_for_attacks
+from discreet.selection.confirming import points_if_none_meets_limits, points_to_confirm
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.evaluation.measures import measure_in_full
 from discreet.selection.objective import MOST_ATTRIBUTES, MOST_RECORDS
@@ -34,7 +35,7 @@ from discreet.selection.search.budget import Budget
 from discreet.selection.search.search import Search, SearchMode
 from discreet.selection.search.storage import open_storage
 from discreet.selection.space.dimensions import Point, Space
-from discreet.selection.space.prepare import coarsest_point, prepare_space, quickest_point
+from discreet.selection.space.prepare import prepare_space, quickest_point
 from discreet.selection.starts.order import starting_points
 from discreet.selection.steps.build import build_plan
 from discreet.selection.trials import OnTrial, TrialReporter
@@ -45,16 +46,12 @@ _MEASUREMENTS_AFTER_SAMPLE = 5.0
 """Measurements of the whole table that must fit in after the search on the sample: the original, a plan, the assessment."""
 _LONGEST_EXPECTED_SHARE = 0.1
 """Share of all seconds that a plan tried on the sample may be expected to take on the whole table."""
-_LEAST_RESERVED_SHARE, _MOST_RESERVED_SHARE = 0.15, 0.3
+_LEAST_RESERVED_SHARE, _MOST_RESERVED_SHARE = 0.05, 0.3
 """Shares of all seconds between which the time of the final assessment lies."""
-_SLOWER_TO_CONFIRM = 2.5
-"""How many times as long as a quick plan one may take on the sample to be tried on the whole table too."""
 _SHARE_OF_ORIGINAL, _LATEST_SHARE_OF_ORIGINAL = 0.5, 0.9
 """Shares of all seconds after which the table that is searched first, and the whole table, are not measured further."""
 _SHARE_OF_RECODINGS = 0.1
 """Share of all seconds that recodings to start from may take."""
-_MOST_POINTS_TO_CONFIRM = 12
-"""Points of the sample that are tried on the whole table."""
 
 
 def select(
@@ -88,8 +85,18 @@ def select(
     # as assess has it: where the policy's own plan draws a sample, a table without a design is the whole population
     data, _ = with_designs(data, data, data.policy.plan)
     share = sample_share(data, options)
-    # a large table is measured as a whole only after the search on its sample: that takes as long as many plans on the sample
     sample = draw_sample(data, share, options.seed) if share < 1.0 else data
+    with compile_in_background(sample, options) as compiler:
+        return _search_plans(data, sample, options, key, began, storage, resume, how, TrialReporter(on_trial), compiler)
+
+
+def _search_plans(
+    data: Microdata, sample: Microdata, options: SelectOptions, key: ChosenKey, began: float, storage: Any,
+    resume: str | Path | None, how: SearchMode, reporter: TrialReporter, compiler: BackgroundCompiler,
+) -> Selection:  # fmt: skip
+    """Search on the sample, then on the whole table; both are the same where the table is small."""
+    share = sample_share(data, options)
+    # a large table is measured as a whole only after the search on its sample: that takes as long as many plans on the sample
     first = Evaluator(sample, options, scale=share, secret=key.secret, deadline=_deadline(options, began, _SHARE_OF_ORIGINAL))
     # what known_sets says of single records is of use only where it has a limit, and it may take long to measure
     risky, sensitive = rank_risky_attributes(first.data, first.known) if first.known is not None else ([], [])
@@ -100,13 +107,13 @@ def select(
         end = _deadline(options, time.monotonic(), _SHARE_OF_RECODINGS)
         recodings = greedy_recodings(data, space.keys, space.heights, needed_class_size(data.policy), options.protect, end)
         points = starting_points(space, risky, recodings)
-    reporter = TrialReporter(on_trial)
 
     def make_search(name: str, evaluator: Evaluator, scale: float) -> Search:
         build = partial(build_plan, evaluator.data, space, scale=scale)
         return Search(
             name, space, build, evaluator, storage, limits=tuple(data.policy.limits), seed=options.seed,
             fingerprint=fingerprint, mode=how, reporter=reporter, whole=scale == 1.0, key=key.plan.key,
+            pending=lambda: compiler.pending,
         )  # fmt: skip
 
     tried_on_sample: list[TriedPlan] = []
@@ -116,9 +123,9 @@ def select(
         budget = _make_budget(options, began, _share_of_sample(options, first, share))
         tried_on_sample = sample_search.run(budget, points)
         longest = None if options.seconds is None else _LONGEST_EXPECTED_SHARE * share * options.seconds
-        points = _points_to_confirm(tried_on_sample, longest)
+        points = points_to_confirm(tried_on_sample, longest)
         if not any(plan.outcome.meets_limits for plan in tried_on_sample):
-            points = [*_points_if_none_meets_limits(space), *points]
+            points = [*points_if_none_meets_limits(space), *points]
         searching += sample_search.seconds
         sample_interrupted = sample_search.interrupted
         if sample_interrupted:  # the best plan of the sample is tried on the whole table, and nothing else
@@ -199,32 +206,6 @@ def _make_budget(
         # the final assessment measures more than a trial does; but a table that takes long to measure must leave some time too
         reserved = min(max(reserved, _LEAST_RESERVED_SHARE * options.seconds), _MOST_RESERVED_SHARE * options.seconds)
     return Budget(trials, began + share * options.seconds, reserved)
-
-
-def _points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> list[Point]:
-    """The best points on the sample, to be tried on the whole table.
-
-    With a time limit, points whose plan took at most ``longest`` seconds on the sample are quick. The first point is the quick
-    one with the least risk that meets the limits, which the whole table is likely to confirm. The others are not much slower,
-    unless only slow ones meet the limits on the sample: a slow plan that does is worth more than a quick one that does not.
-    The best of each finish come first: the best plans on the sample are often neighbours of one, and the whole table may differ.
-    """
-    fitting = [plan for plan in tried if longest is None or plan.outcome.seconds <= _SLOWER_TO_CONFIRM * longest]
-    if not any(plan.outcome.meets_limits for plan in fitting):
-        fitting = list(tried)
-    meeting = [plan for plan in fitting if plan.outcome.meets_limits]
-    quick = [plan for plan in meeting if longest is None or plan.outcome.seconds <= longest] or meeting
-    ranked = sorted(fitting, key=lambda plan: plan.outcome.rank)
-    finishes = dict.fromkeys(plan.point.get("finish") for plan in ranked if plan.outcome.meets_limits)
-    of_each_finish = [next(plan for plan in ranked if plan.point.get("finish") == finish) for finish in finishes]
-    best = [*of_each_finish, *(plan for plan in ranked if plan not in of_each_finish)][:_MOST_POINTS_TO_CONFIRM]
-    safest = sorted(quick, key=lambda plan: plan.outcome.risk)[:1]
-    return [dict(plan.point) for plan in (*safest, *(plan for plan in best if plan not in safest))]
-
-
-def _points_if_none_meets_limits(space: Space) -> list[Point]:
-    """Points that the whole table may confirm although no plan meets the limits of the smaller sample: coarse ones."""
-    return [quickest_point(space), coarsest_point(space)]
 
 
 def _key_of_earlier_run(storage: Any, plan: Plan) -> str | None:

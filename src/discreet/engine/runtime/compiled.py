@@ -83,6 +83,8 @@ class Kernel:
 
     _work = 0
     """Members of arrays that small versions have worked on in this process."""
+    never_small = False
+    """Whether small versions are never used: a process that fills the cache compiles, however few records it has."""
 
     def __init__(self, function: Callable[..., Any], small: Callable[..., Any] | None, most: int = SMALL_ARRAY) -> None:
         self.function, self.small, self.most = function, small, most
@@ -93,7 +95,7 @@ class Kernel:
         if self._machine_code is None:
             if getattr(_interpreting, "active", False):
                 return self.function(*arguments)
-            if self.small is not None and self._is_small(arguments):
+            if self.small is not None and not Kernel.never_small and self._is_small(arguments):
                 return self.small(*arguments)
             return self.machine_code(*arguments)
         return self._machine_code(*arguments)
@@ -161,7 +163,7 @@ def was_compiled(module: str, function: str = "") -> bool:
     Machine code of another installation, or of this one before an update, does not count: the compiler would not use it. It keeps
     what it compiled in a folder per folder of sources.
     """
-    cache = Path(os.environ.get("NUMBA_CACHE_DIR") or _cache_folder())
+    cache = settle_cache_folder()
     for source in _PACKAGE.rglob(f"{module}.py"):
         digest = hashlib.sha1(str(source.parent).encode(), usedforsecurity=False).hexdigest()
         indexes = (cache / f"{source.parent.name}_{digest}").glob(f"{module}.{function}*.nbi")
@@ -170,10 +172,16 @@ def was_compiled(module: str, function: str = "") -> bool:
     return False
 
 
+def settle_cache_folder() -> Path:
+    """The folder of the compiler's cache, from now on the same for this process and those that it starts."""
+    if not os.environ.get("NUMBA_CACHE_DIR"):
+        os.environ["NUMBA_CACHE_DIR"] = _cache_folder()
+    return Path(os.environ["NUMBA_CACHE_DIR"])
+
+
 def import_numba() -> Any:
     """The compiler, with its cache in a folder that works wherever the package is installed."""
-    if "NUMBA_CACHE_DIR" not in os.environ:
-        os.environ["NUMBA_CACHE_DIR"] = _cache_folder()
+    settle_cache_folder()
     import numba
     import numba.core.config
 

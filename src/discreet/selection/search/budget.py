@@ -6,12 +6,15 @@ import math
 import time
 from dataclasses import dataclass
 
+_ONCE_MORE = 1.5
+"""How many times as long as its trial the best plan takes at the end: the assessment of its release measures more."""
+
 
 @dataclass(frozen=True)
 class Budget:
     """A number of different plans and a deadline (of ``time.monotonic``), whichever is reached first.
 
-    ``reserved`` are the seconds needed after the search, besides twice those of the best plan, which is run again.
+    ``reserved`` are the seconds needed after the search, besides those of the best plan, which is run and assessed once more.
     """
 
     trials: int | None
@@ -28,4 +31,4 @@ class Budget:
         """When the search itself must have ended."""
         if self.deadline is None:
             return math.inf
-        return self.deadline - self.reserved - (2 * best_seconds if self.reserved else 0.0)
+        return self.deadline - self.reserved - (_ONCE_MORE * best_seconds if self.reserved else 0.0)

@@ -12,6 +12,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
@@ -54,13 +55,15 @@ class Search:
     def __init__(
         self, name: str, space: Space, build: Callable[[Point], Plan], evaluate: Evaluator, storage: Any, *,
         limits: Sequence[str], seed: int, fingerprint: str, mode: SearchMode = "guided", reporter: TrialReporter | None = None,
-        whole: bool = True, key: str | None = None,
+        whole: bool = True, key: str | None = None, pending: Callable[[], frozenset[str]] = frozenset,
     ) -> None:  # fmt: skip
         import optuna
 
         self.name, self.space, self.build, self.evaluate, self.seed, self.mode = name, space, build, evaluate, seed, mode
         self.limits = tuple(limits)
         self.reporter, self.whole = reporter or TrialReporter(None), whole
+        self.pending = pending
+        """Gives the finishes that are being compiled, which are left until later."""
         self.study: Study = optuna.create_study(
             storage=storage, study_name=name, directions=["minimize", "minimize"], load_if_exists=True
         )
@@ -102,6 +105,7 @@ class Search:
         """Try plans until the budget is spent, the starting points first; a plan that the deadline stops is not recorded."""
         expected_seconds, best_seconds, began = 0.0, 0.0, time.monotonic()
         self._began, self._timed = began, budget.deadline is not None
+        starts = list(starts)
         most_draws = _MOST_DRAWS_PER_PLAN * (budget.trials or 10**9)
         while budget.allows_another(len(self.tried), expected_seconds, best_seconds) and self.draws < most_draws:
             tried_before = len(self.tried)
@@ -132,7 +136,7 @@ class Search:
         measuring = self.evaluate.measuring + self.evaluate.measuring_informed
         return max(_LONGEST_PLAN_SHARE * seconds, _LONGEST_PLAN_MEASUREMENTS * measuring)
 
-    def _try_next_point(self, starts: Sequence[Point], end: float, longest: float | None) -> bool:
+    def _try_next_point(self, starts: list[Point], end: float, longest: float | None) -> bool:
         """Draw a point and try its plan; False if the plan was tried before."""
         from optuna.samplers import RandomSampler, TPESampler
 
@@ -172,22 +176,34 @@ class Search:
                 raise
             return Outcome(self.evaluate.worst, 1.0, error=f"it was stopped after {seconds:.0f} seconds", seconds=seconds)
 
-    def _propose_point(self, starts: Sequence[Point], rng: random.Random) -> Point | None:
+    def _propose_point(self, starts: list[Point], rng: random.Random) -> Point | None:
         """The best plan without the column that causes its gaps, the next starting point, or a neighbour of a good plan.
 
-        None: the sampler draws a point.
+        None: the sampler draws a point. While finishes are being compiled, starting points with another finish come first, and
+        the sampler, which could draw any, draws none.
         """
+        pending = self.pending()
         for point in points_without_gap_columns(self.space, self.tried) if self.mode == "guided" else ():
             if plan_as_json(self.build(point)) not in self.outcomes:
                 return point
         later_draws = self.draws - _STARTS_TRIED_FIRST
         start = self.draws if later_draws < 0 else _STARTS_TRIED_FIRST + later_draws // 2
         if start < len(starts) and (later_draws < 0 or later_draws % 2 == 0):
+            ready = next((index for index in range(start, len(starts)) if starts[index].get("finish") not in pending), start)
+            starts.insert(start, starts.pop(ready))
             return dict(starts[start])
-        if self.mode == "random" or (self.draws % 4 == 0 and start >= len(starts)) or not self.tried:
+        by_sampler = self.mode == "random" or (self.draws % 4 == 0 and start >= len(starts) and not pending)
+        if by_sampler or not self.tried:
             return None
         origin = self._draw_frontier_plan(rng) if self.draws % 4 == 3 else self.best()
-        return draw_neighbour(self.space, self.build, self.outcomes, origin, rng)
+        return draw_neighbour(self._space_without(pending), self.build, self.outcomes, origin, rng)
+
+    def _space_without(self, finishes: AbstractSet[str]) -> Space:
+        """The space without some finishes."""
+        if not finishes:
+            return self.space
+        others = [finish for finish in self.space.choices["finish"] if finish not in finishes]
+        return replace(self.space, choices={**self.space.choices, "finish": others})
 
     def _draw_frontier_plan(self, rng: random.Random) -> TriedPlan:
         """A plan of the frontier of the plans that meet all limits; of all that ran if none does."""
