@@ -15,6 +15,7 @@ from discreet.errors import DataError
 from discreet.model.results import Release
 from discreet.model.score import Score
 from discreet.report.charts import to_svg
+from discreet.report.histograms import describe_field
 from discreet.testing.samples import sample
 
 
@@ -55,3 +56,13 @@ def test_importing_discreet_does_not_import_the_chart_libraries() -> None:
     code = "import sys, discreet; discreet.Score, discreet.Assessment; assert 'altair' not in sys.modules; "
     code += "assert not any(name.startswith('discreet.report') for name in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_axes_of_charts_say_what_a_number_per_record_is() -> None:
+    for name in registry.installed_names("risk"):
+        for field in registry.load("risk", name).record_meaning:
+            assert "_" not in describe_field(name, field).partition("(")[0] or "*" in field, f"{name}.{field}"
+    assert (
+        describe_field("linkability", "linked")
+        == "probability that both parts of the record's person are linked through the release"
+    )

@@ -50,5 +50,6 @@ def test_a_chart_is_placed_and_folded_tables_and_scripts_are_not() -> None:
     tree: list[Any] = parse_page(page)
     (figure,) = tree
     (chart,) = figure["k"]
-    assert chart["k"] == [{"t": "svg", "c": [], "k": [], "svg": drawing, "alt": "bars"}]
+    assert chart["k"] == [{"t": "svg", "c": [], "k": [], "svg": drawing, "alt": "bars", "w": 9.0}]
+    assert figure["w"] == 9.0  # narrow charts stand side by side
     assert page_as_pdf(page).startswith(b"%PDF-")

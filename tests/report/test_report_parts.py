@@ -128,6 +128,17 @@ def test_every_record_is_counted_once_in_the_histogram(risks: list[float]) -> No
     assert zero == ([risks.count(0.0)] if 0.0 in risks else [])
 
 
+def test_the_highest_interval_of_probabilities_is_one_and_not_one_to_ten() -> None:
+    probabilities = Score("inference", {}, per_record=pl.DataFrame({"success": [0.0, 0.3, 1.0]}))
+    counts = histogram(probabilities, probabilities)
+    assert counts is not None
+    assert [row["label"] for row in counts["rows"]] == ["0", "0.1 to 1", "1"]
+    larger = Score("inference", {}, per_record=pl.DataFrame({"success": [0.0, 0.3, 1.5]}))
+    counts = histogram(probabilities, larger)
+    assert counts is not None
+    assert [row["label"] for row in counts["rows"]] == ["0", "0.1 to 1", "1 to 10"]
+
+
 def test_class_sizes_are_counted_in_intervals_of_sizes() -> None:
     score = Score("k_anonymity", {}, pl.DataFrame({"class_size": [1, 2, 2, 4, 4, 4, 4, 12_000]}))
     counts = histogram(score, score)

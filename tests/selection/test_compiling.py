@@ -117,7 +117,8 @@ def test_finishes_that_are_being_compiled_are_tried_after_the_others(monkeypatch
     monkeypatch.setattr(wizard, "compile_in_background", fake)
     discreet.select(make_table(trials=24, seed=3), on_trial=trials.append)
     waiting = [
-        any(step.get("how") == "mdav" or step.get("algorithm") == "partition" for step in trial.plan.get("steps", ())) for trial in trials
+        any(step.get("how") == "mdav" or step.get("algorithm") == "partition" for step in trial.plan.get("steps", ()))
+        for trial in trials
     ]
     assert not any(waiting[:10])
     assert any(waiting[10:])

@@ -17,6 +17,9 @@ from discreet.model.policy import Policy
 from discreet.model.results import KNOWS_ORIGINALS, RELEASE_ALONE, Status, Verdict
 from discreet.model.score import Score
 
+UNDECIDED = "is not decided"
+"""What the sentence of a verdict says of a number whose bounds lie on both sides of its limit."""
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -126,7 +129,7 @@ def _undecided_sentence(limit: str, required: float, better: Direction, measurem
     word = "at most" if better == "low" else "at least"
     over = " over all known sets" if limit.startswith("known_sets.") else ""
     return (
-        f"{limit} is not decided{remain}: it is between {show_number(low)} and {show_number(high)}{aside}{over}; "
+        f"{limit} {UNDECIDED}{remain}: it is between {show_number(low)} and {show_number(high)}{aside}{over}; "
         f"{word} {show_number(required)} is required"
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ DARK = {BEFORE: "#f0803c", AFTER: "#56b4e9", INFORMED: "#2fc79a"}
 """The same colours on a dark page, lighter; pages and reports have them in their styles, which a test compares."""
 SERIES = {"before": BEFORE, "after": AFTER, "after (attacker knows the original values)": INFORMED}
 _FONT = "system-ui, sans-serif"
+_LONGEST_LINE = 62
+"""Characters in a line of an axis title: a chart of few bars is about as wide."""
 
 
 def load_altair() -> Any:
@@ -64,7 +67,10 @@ def bar_chart(
         .mark_bar()
         .encode(
             x=alt.X(
-                "label:N", sort=labels, title=x_title, axis=alt.Axis(labelAngle=0 if len(labels) < 8 else -35, labelLimit=170)
+                "label:N",
+                sort=labels,
+                title=textwrap.wrap(x_title, _LONGEST_LINE),
+                axis=alt.Axis(labelAngle=0 if len(labels) < 8 else -35, labelLimit=170),
             ),
             xOffset=alt.XOffset("series:N", sort=names),
             y=alt.Y("records:Q", scale=scale, axis=axis),

@@ -14,6 +14,7 @@ from discreet.report.riskiest import ranking_field
 _SIZES = (1, 2, 3, 5, 10, 100, 1_000, 10_000)
 """Lower ends of the intervals of class sizes."""
 _MOST_ATTRIBUTES = 40
+_LONGEST_TITLE = 110
 _LOWEST = -9
 """The lowest decade of risk: all positive risks below 1e-9 are counted in it."""
 
@@ -33,9 +34,10 @@ def histogram(before: Score, after: Score, informed: Score | None = None) -> dic
             list(range(int(positive[0]), int(positive[-1]) + 1)) if positive else []
         )
     names = ["before", "after", "informed"][: len(tables)]
+    up_to_one = _are_at_most_one([before, after, *([informed] if informed else [])], field)
     rows = [
         {
-            "label": _class_size_label(key) if field == "class_size" else _decade_label(key),
+            "label": _class_size_label(key) if field == "class_size" else _decade_label(key, up_to_one=up_to_one),
             **{name: int(table.get(key, 0)) for name, table in zip(names, tables, strict=True)},
         }
         for key in keys
@@ -71,9 +73,17 @@ def _from_summary(table: Mapping[str, int]) -> dict[float, int]:
     return {-np.inf if key == "0" else float(int(key[2:])): int(count) for key, count in table.items()}
 
 
-def _decade_label(key: float) -> str:
+def _are_at_most_one(scores: list[Score], field: str) -> bool:
+    """Whether the numbers are probabilities or shares, of which the decade from 1 on holds nothing but 1."""
+    columns = [score.per_record[field] for score in scores if score.per_record is not None and field in score.per_record.columns]
+    return bool(columns) and all(column.max() is None or float(column.cast(float).max()) <= 1.0 for column in columns)  # type: ignore[arg-type]
+
+
+def _decade_label(key: float, *, up_to_one: bool = False) -> str:
     if key == -np.inf:
         return "0"
+    if key == 0 and up_to_one:
+        return "1"
     if -4 <= key <= 5:
         return f"{10.0**key:,.{max(0, -int(key))}f} to {10.0 ** (key + 1):,.{max(0, -int(key) - 1)}f}"
     return f"1e{int(key)} to 1e{int(key) + 1}"
@@ -85,6 +95,20 @@ def _class_size_label(key: float) -> str:
         return f"{_SIZES[index]:,} and more"
     largest = _SIZES[index + 1] - 1
     return f"{_SIZES[index]:,}" if largest == _SIZES[index] else f"{_SIZES[index]:,} to {largest:,}"
+
+
+def describe_field(measure: str, field: str) -> str:
+    """What a number per record is, for the axis of a chart.
+
+    >>> describe_field("k_anonymity", "class_size"), describe_field("reidentification", "prosecutor")
+    ('size of the equivalence class', 'prosecutor risk: 1 / records in the equivalence class')
+    """
+    if field == "class_size":
+        return "size of the equivalence class"
+    is_risk = measure in registry.installed_names("risk")
+    meanings = registry.load("risk", measure).record_meaning if is_risk else {}
+    meaning = meanings.get(field, "").partition(";")[0].partition(" (knowledge")[0]
+    return meaning if meaning and len(meaning) <= _LONGEST_TITLE else f"{field} of a record ({measure})"
 
 
 def contributions(before: Score, after: Score | None = None) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from discreet.assessment.limit_sentences import limit_sentence
 from discreet.model.extras import require_libraries
 from discreet.report import charts
 from discreet.report.criteria import rows_by_criterion
-from discreet.report.histograms import describe_contributions
+from discreet.report.histograms import describe_contributions, describe_field
 from discreet.report.interactive import ChartCollection, content_security_policy, page_script
 from discreet.report.population.class_sizes import class_size_chart
 from discreet.report.printable import show_text
@@ -80,9 +80,8 @@ def to_json(content: Mapping[str, Any]) -> str:
 
 def _histogram(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> dict[str, Any]:
     measure, field, rows = entry["measure"], entry["field"], entry["rows"]
-    x_title = "size of the equivalence class" if field == "class_size" else f"{field} of a record ({measure})"
-    quantity = "size of their equivalence class" if field == "class_size" else field
-    caption = f"{measure}: records by {quantity}, before and after."
+    x_title = describe_field(measure, field)
+    caption = f"{measure}: number of records by {x_title}, before and after."
     bars = _bars(rows, ("before", "after", "informed"))
     chart = charts.bar_chart(bars, x_title, log=True) if bars else None
     svg = None if chart is None else collection.add(chart, f"risk{index}", caption, _describe_counts(rows))
@@ -168,8 +167,8 @@ def _loss(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> 
         for row in entry["attributes"]
         if isinstance(row.get("loss"), int | float) and "attribute" in row
     ]
-    if not bars:
-        return {**entry, "svg": None, "caption": ""}
+    if not any(bar["value"] for bar in bars):
+        return {**entry, "svg": None, "caption": f"{entry['measure']}: no attribute lost information." if bars else ""}
     bars.sort(key=lambda bar: -bar["value"])
     caption = f"{entry['measure']}: information loss by attribute, from 0 (unchanged) to 1 (no information left)."
     description = "; ".join(f"{bar['label']}: {bar['value']:.4g}" for bar in bars)

@@ -12,7 +12,7 @@ from discreet.model.results import Assessment
 from discreet.model.score import Score
 from discreet.model.sensitivity import Sensitivity
 from discreet.report import charts
-from discreet.report.histograms import histogram
+from discreet.report.histograms import describe_field, histogram
 from discreet.report.page import format_number
 from discreet.report.population.class_sizes import class_size_chart, class_size_rows
 from discreet.report.redaction import Redactor
@@ -62,7 +62,7 @@ def _plot_score(score: Score) -> alt.Chart:
             {"label": row["label"], "series": "after", "records": row["before"], "shown": f"{row['before']:,}"}
             for row in counts["rows"]
         ]
-        bars = charts.bar_chart(rows, f"{counts['field']} of a record ({score.measure})", log=True, legend=False)
+        bars = charts.bar_chart(rows, describe_field(score.measure, counts["field"]), log=True, legend=False)
         classes = class_size_rows(score)
         return charts.load_altair().vconcat(bars, class_size_chart(classes)) if len(classes) > 1 else bars
     attributes = score.per_attribute
@@ -88,7 +88,7 @@ def _plot_assessment(assessment: Assessment) -> alt.Chart:
             for series in _SERIES
             if series in row
         ]
-        parts.append(charts.bar_chart(rows, f"{counts['field']} of a record ({name})", log=True, name=name))
+        parts.append(charts.bar_chart(rows, describe_field(name, counts["field"]), log=True, name=name))
     if not parts:
         raise DataError("none of the measures gives a risk per record, so there is nothing to draw")
     return parts[0] if len(parts) == 1 else charts.load_altair().vconcat(*parts)

@@ -13,7 +13,8 @@ from typing import Any
 from discreet.report.printable import printable
 
 Element = dict[str, Any]
-"""``t``: name of the element; ``c``: its classes; ``k``: elements and texts inside; spans of cells and the SVG of a chart."""
+"""``t``: name of the element; ``c``: its classes; ``k``: elements and texts inside; spans of cells; the SVG of a chart; ``w``:
+the width of a chart, or of the widest one in a figure, in pixels."""
 
 _MAIN = re.compile(r"<main>(.*)</main>", re.DOTALL)
 _SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
@@ -53,7 +54,10 @@ class _PageParser(HTMLParser):
             drawing = self._drawings[self._placed]
             self._placed += 1
             if not self._skipped:
-                self._open[-1]["k"].append({"t": "svg", "c": [], "k": [], "svg": drawing, "alt": _describe(drawing)})
+                width = _width(drawing)
+                self._open[-1]["k"].append({"t": "svg", "c": [], "k": [], "svg": drawing, "alt": _describe(drawing), "w": width})
+                for figure in (element for element in self._open if element["t"] == "figure"):
+                    figure["w"] = max(width, figure.get("w", 0.0))
             self._skipped.append(tag)
         elif tag in _VOID:
             if not self._skipped:
@@ -99,6 +103,16 @@ def break_words(text: str) -> list[str | Element]:
             pieces += [{"t": "wbr", "c": [], "k": []}, ""]
         del pieces[-2:]
     return [piece for piece in pieces if piece]
+
+
+def _width(drawing: str) -> float:
+    """The width of an SVG in pixels.
+
+    >>> _width('<svg class="chart" width="320.5" viewBox="0 0 1 1">'), _width('<svg viewBox="0 0 400 200">')
+    (320.5, 400.0)
+    """
+    given = re.search(r'^<svg\b[^>]*?\bwidth="([\d.]+)', drawing) or re.search(r'\bviewBox="[\d.-]+ [\d.-]+ ([\d.]+)', drawing)
+    return 480.0 if given is None else float(given[1])
 
 
 def _describe(drawing: str) -> str:

@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from discreet.errors import DiscreetError
 from discreet.model.extras import require_libraries
+from discreet.report.charts import AFTER, BEFORE
 from discreet.report.printing.elements import parse_page
 
 
@@ -19,7 +20,7 @@ def print_pdf(page: str, *, title: str = "Release report", marking: str = "", sh
     require_libraries("a PDF", "typst")
     import typst
 
-    content = {"title": title, "marking": marking, "short": short, "main": parse_page(page)}
+    content = {"title": title, "marking": marking, "short": short, "main": parse_page(page)} | {"before": BEFORE, "after": AFTER}
     template = files(__package__).joinpath("page.typ").read_bytes()
     try:
         written: bytes = typst.compile(template, sys_inputs={"report": json.dumps(content)})

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet import registry
+from discreet.assessment.verdicts import UNDECIDED
 from discreet.report.bands import format_band
 from discreet.report.field_kinds import Kind, kind_of
 from discreet.report.public_report.fields import PublicValue, show_number
 from discreet.report.public_report.text import coarsen_sentence
 from discreet.report.small_counts import NOT_SHOWN, format_count, hide_small
 
+_EXACT_KINDS = ("count", "size", "extreme", "share")
+"""Kinds of numbers of which not even the ends of an interval are shown as they are."""
 _MEASURED_FIELDS = ("found", "measured_release", "measured_informed")
 _COMPARISONS = {(True, "low"): "at most", (False, "low"): "more than", (True, "high"): "at least", (False, "high"): "less than"}
 _PublicNumbers = Mapping[float, PublicValue]
@@ -62,6 +65,9 @@ def _show_limit(limit: Mapping[str, Any], public_numbers: _PublicNumbers, record
     public = {**limit, **{name: _show_measured(limit, limit[name], public_numbers, better, records) for name in _MEASURED_FIELDS}}
     if limit["found"] is None:
         return {**public, "sentence": coarsen_sentence(limit["sentence"])}
+    if UNDECIDED in limit["sentence"] and _kind(limit["limit"], limit["found"]) not in _EXACT_KINDS:
+        # it names the interval; the number that was judged is only the end of it
+        return {**public, "sentence": coarsen_sentence(limit["sentence"], exempt=[float(limit["wanted"])])}
     comparison = "at most" if better == "low" else "at least"
     _, but, why = limit["sentence"].partition(", but ")
     reason = f"{but}{coarsen_sentence(why)}" if limit["status"] == "incomplete" else ""

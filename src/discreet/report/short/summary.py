@@ -87,7 +87,7 @@ def _verdict(verdict: Mapping[str, Any]) -> dict[str, Any]:
             {
                 **limit,
                 "sentence": clip(limit["sentence"], 200),
-                "words": clip(limit_sentence(limit["limit"], limit["wanted"]), 110),
+                "words": clip(limit_sentence(limit["limit"], limit["wanted"]), 150),
             }
             for limit in limits[:MOST_LIMITS]
         ],
