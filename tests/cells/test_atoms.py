@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.cells.atoms import agreeing_codes, shared_atoms
+from discreet.engine.cells.agreement import agreeing_codes
+from discreet.engine.cells.atoms import shared_atoms
 from discreet.engine.encoding.columns import encode_series
 from discreet.errors import UnexplainedCellError
 from discreet.model.cells import ColumnCells, Group, Interval, Prefix, parse_cell, parse_value, union

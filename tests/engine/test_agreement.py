@@ -37,9 +37,9 @@ def plainly_agree(target, cell, tolerance=None):
     st.lists(st.tuples(numbers, numbers, numbers), max_size=12),
     st.lists(st.tuples(numbers, cells, numbers), max_size=15),
     st.sampled_from([0.0, 1.0, 2.5]),
-    st.booleans(),
+    st.sampled_from(["tree", "bits", "compiled bits"]),
 )
-def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, held, tolerance, by_bits):
+def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, held, tolerance, way):
     left = pl.DataFrame(asked, schema={"a": pl.Int64, "b": pl.Int64, "c": pl.Int64}, orient="row")
     right = pl.DataFrame(held, schema={"a": pl.Int64, "b": pl.String, "c": pl.Int64}, orient="row")
     comparisons = [
@@ -48,7 +48,8 @@ def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, 
         compare(left["c"], right["c"], tolerance=tolerance),
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreement, "is_quicker_by_bits", lambda *_: by_bits)
+        patch.setattr(agreement, "is_quicker_by_bits", lambda *_: way != "tree")
+        patch.setattr(bit_rows, "_is_few", lambda *_: way == "bits")
         found = count_agreeing_records(comparisons, left.height, right.height)
     for at, target in enumerate(asked):
         agree = [
@@ -72,8 +73,9 @@ def test_plain_values_are_joined_by_hash_as_by_definition(asked, held):
     assert found.first.tolist() == [held.index(row) if row in held else -1 for row in asked]
 
 
+@pytest.mark.parametrize("few", [True, False])
 @pytest.mark.parametrize("block", [1, 64, 1000])
-def test_bits_give_the_counts_of_the_tree_however_they_are_cut_into_blocks(block, monkeypatch):
+def test_bits_give_the_counts_of_the_tree_however_they_are_cut_into_blocks(block, few, monkeypatch):
     rng = np.random.default_rng(block)
     low, width = rng.integers(0, 40, 300), rng.integers(0, 9, 300)
     ranges = pl.Series([f"[{a}, {a + b}]" if b else str(a) for a, b in zip(low, width, strict=True)])
@@ -83,6 +85,8 @@ def test_bits_give_the_counts_of_the_tree_however_they_are_cut_into_blocks(block
         compare(pl.Series(rng.choice(["a", "b", "c"], 200)), sets),
     ]
     monkeypatch.setattr(bit_rows, "_BLOCK", block)
+    monkeypatch.setattr(bit_rows, "_QUERIES_PER_TURN", block)
+    monkeypatch.setattr(bit_rows, "_is_few", lambda *_: few)
     monkeypatch.setattr(agreement, "is_quicker_by_bits", lambda *_: True)
     by_bits = count_agreeing_records(comparisons, 200, 300)
     monkeypatch.setattr(agreement, "is_quicker_by_bits", lambda *_: False)

@@ -25,12 +25,14 @@ def tables() -> tuple[Microdata, Microdata]:
     return original, Generalization(k=3, algorithm="partition").mask(original, ["age", "size"], KeyedDraw(7))
 
 
-@pytest.mark.parametrize("by_bits", [True, False])
-def test_turns_change_no_number(tables: tuple[Microdata, Microdata], by_bits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", ["tree", "bits", "compiled bits"])
+def test_turns_change_no_number(tables: tuple[Microdata, Microdata], way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     original, masked = tables
-    monkeypatch.setattr(agreement, "is_quicker_by_bits", lambda *_: by_bits)
+    monkeypatch.setattr(agreement, "is_quicker_by_bits", lambda *_: way != "tree")
+    monkeypatch.setattr(bit_rows, "_is_few", lambda *_: way == "bits")
     at_once = TargetLinkage().measure(masked, original=original).summary
     monkeypatch.setattr(agreement, "_QUERIES_PER_TURN", 7)
+    monkeypatch.setattr(bit_rows, "_QUERIES_PER_TURN", 7)
     monkeypatch.setattr(bit_rows, "_BLOCK", 1 << 10)
     reports: list[str] = []
     with progress_listener(lambda what, *_: reports.append(what)):

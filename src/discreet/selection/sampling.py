@@ -22,6 +22,8 @@ SMALLEST_SAMPLE, LARGEST_SAMPLE = 20_000, 40_000
 _LARGEST_SAMPLE_SHARE = 0.8
 """A sample that would hold a larger share of the table is not worth it: the whole table is searched at once."""
 
+_LARGEST_LINKAGE = 0.5
+"""The largest limit on the linkage of a single record in a sample."""
 _MEASURES_OF_POPULATION = ("population_uniqueness", "reidentification", "individual_risk", "known_sets")
 """Measures whose parameter ``sampling_fraction`` is the table's share of the population."""
 _NUMBERS_OF_RECORDS = (
@@ -48,7 +50,10 @@ def sampled_policy(policy: Policy, scale: float) -> Policy:
             limits[limit] = scaled_count(math.ceil(required), scale)
         elif limit in ("known_sets.mean", "known_sets.max"):
             limits[limit] = required / scale
-        elif limit in ("target_linkage.max", "target_linkage.mean", "target_linkage.marketer"):
+        elif limit == "target_linkage.max":
+            # like class sizes, of which a sample has at least 2: a limit of 1 would be met by the table as it is
+            limits[limit] = min(max(_LARGEST_LINKAGE, required), required / scale)
+        elif limit in ("target_linkage.mean", "target_linkage.marketer"):
             limits[limit] = min(1.0, required / scale)
         elif limit in ("known_sets.effective_k_min", "known_sets.effective_k_median"):
             limits[limit] = max(1.0, required * scale)

@@ -76,6 +76,7 @@ def shared_atoms(
     >>> import polars as pl
     >>> from discreet.engine.encoding.columns import encode_series
     >>> original, masked = encode_series(pl.Series("age", [23, 47])), encode_series(pl.Series("age", ["20..30", "47"]))
+    >>> from discreet.engine.cells.agreement import agreeing_codes
     >>> agreeing_codes(*shared_atoms([(original, None), (masked, None)], reference=0))
     (array([0, 1, 2]), array([0, 1]))
     """
@@ -301,52 +302,3 @@ class _AtomsBuilder:
         members = np.concatenate([self.lists[code] for code in sorted(self.lists)] or none)
         self.first[self.blank] = self.last[self.blank] = 0
         return Atoms(self.number, self.blank, self.first, self.last, starts, members)
-
-
-def agreeing_codes(queried: Atoms, searched: Atoms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each code of one column the codes of the other that share an atom with it, as offsets and sorted codes.
-
-    Blank codes agree with everything and are left out on both sides. Single values are joined by sorting, O(n log n); each cell
-    of several values costs a pass over the codes of the other side.
-    """
-    pairs = [_pairs_of_overlapping_runs(queried, searched)]
-    pairs += [_pairs_at_atoms(searched, queried.of(code), code) for code in np.flatnonzero(np.diff(queried.starts)).tolist()]
-    lists = np.flatnonzero(np.diff(searched.starts)).tolist()
-    pairs += [_pairs_at_atoms(queried, searched.of(code), code)[::-1] for code in lists]
-    width = max(len(searched.blank), 1)
-    keys = np.sort(np.concatenate([left * width + right for left, right in pairs]))
-    keys = keys[np.append(np.ones(min(1, len(keys)), dtype=np.bool_), keys[1:] != keys[:-1])]
-    starts = np.searchsorted(keys, np.arange(len(queried.blank) + 1) * width)
-    return starts.astype(np.int64), keys % width
-
-
-Pairs = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
-
-
-def _pairs_of_overlapping_runs(queried: Atoms, searched: Atoms) -> Pairs:
-    """Pairs of codes (one, other) whose runs of atoms overlap."""
-    single = np.flatnonzero(searched.is_single)
-    order = single[np.argsort(searched.first[single], kind="stable")]
-    starts = searched.first[order]
-    low, high = np.searchsorted(starts, queried.first), np.searchsorted(starts, queried.last)
-    counts = np.maximum(high - low, 0)
-    steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    left = [np.repeat(np.arange(len(counts)), counts)]
-    right = [order[np.repeat(low, counts) + steps]]
-    wide = np.flatnonzero(searched.last - searched.first > 1)
-    for code in wide.tolist():
-        inside = np.flatnonzero(
-            (queried.first < searched.last[code]) & (queried.last > searched.first[code]) & (queried.first < queried.last)
-        )
-        left.append(inside)
-        right.append(np.full(len(inside), code, dtype=np.int64))
-    return np.concatenate(left).astype(np.int64), np.concatenate(right).astype(np.int64)
-
-
-def _pairs_at_atoms(column: Atoms, atoms: NDArray[np.int64], code: int) -> Pairs:
-    """Pairs of the given code and each code of a column whose cell contains one of the sorted atoms."""
-    holds_atom = np.searchsorted(atoms, column.first) < np.searchsorted(atoms, column.last)
-    listed = np.isin(column.members, atoms)
-    holds_atom[np.repeat(np.arange(len(column.blank)), np.diff(column.starts))[listed]] = True
-    inside = np.flatnonzero(holds_atom & ~column.blank)
-    return np.full(len(inside), code, dtype=np.int64), inside

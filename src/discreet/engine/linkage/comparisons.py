@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.atoms import agreeing_codes, atoms_of, read_sides
+from discreet.engine.cells.agreement import agreeing_codes
+from discreet.engine.cells.atoms import atoms_of, read_sides
 from discreet.engine.cells.midpoints import as_numbers, is_number, positions_per_unit
 from discreet.engine.cells.positions import position
 from discreet.engine.cells.reader import Reading

@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.engine.cells.atoms import agreeing_codes, atoms_of, read_sides
+from discreet.engine.cells.agreement import agreeing_codes
+from discreet.engine.cells.atoms import atoms_of, read_sides
 from discreet.engine.cells.positions import kind_of
 from discreet.engine.cells.reader import Reading
 from discreet.engine.classes.groups import count_agreeing_rows, group_ids

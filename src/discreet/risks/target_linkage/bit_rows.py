@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.linkage.comparisons import Comparison
+from discreet.engine.runtime.compiled import is_compiler_loaded
 from discreet.engine.runtime.progress import report_progress
 
 if TYPE_CHECKING:
@@ -22,9 +23,15 @@ _BLOCK = 1 << 22
 
 
 _MOST_PAIRS = 300_000_000
-"""Pairs of a value and a row up to which bits are used; they take about as many nanoseconds."""
+"""Pairs of a value or target and a row up to which bits are combined without the compiler, in about as many nanoseconds."""
+_MOST_BYTES = 512 << 20
+"""Memory of all bits, up to which they are used."""
 _PAIRS_PER_BRANCH = 100
 """Pairs that take as long as it takes the tree to follow a branch of its first level to the end, in the mean."""
+_PAIRS_AT_ONCE = 30
+"""Pairs of a target and a row that compiled code combines in the time of one pair of a value and a row."""
+_QUERIES_PER_TURN = 4000
+"""Distinct targets that are searched for between two reports of progress."""
 
 
 def is_quicker_by_bits(first: Comparison, table: NDArray[np.int64], queries: NDArray[np.int64]) -> bool:
@@ -33,13 +40,19 @@ def is_quicker_by_bits(first: Comparison, table: NDArray[np.int64], queries: NDA
     The tree follows one branch per row that agrees with a target on its first attribute; the bits compare every row with every
     distinct value of every attribute.
     """
-    pairs = len(table) * (sum(len(np.unique(column)) for column in queries.T) + len(queries))
+    values = sum(len(np.unique(column)) for column in queries.T)
     rows_by_code = np.bincount(table[:, 0], minlength=first.blank + 1)
     upto = np.concatenate(([0], np.cumsum(rows_by_code)))
     in_lists = np.concatenate(([0], np.cumsum(rows_by_code[first.members])))
     agreeing = upto[first.last] - upto[first.first] + in_lists[first.starts[1:]] - in_lists[first.starts[:-1]]
     branches = int(agreeing[queries[:, 0]].sum()) + len(queries) * int(rows_by_code[first.blank])
-    return pairs <= min(_MOST_PAIRS, _PAIRS_PER_BRANCH * branches)
+    pairs = len(table) * (values + len(queries) / (1 if _is_few(table, queries) else _PAIRS_AT_ONCE))
+    return values * len(table) <= 8 * _MOST_BYTES and pairs <= _PAIRS_PER_BRANCH * branches
+
+
+def _is_few(table: NDArray[np.int64], queries: NDArray[np.int64]) -> bool:
+    """Whether so few pairs of a target and a row are compared that the compiler is not worth loading."""
+    return len(table) * len(queries) <= _MOST_PAIRS and not is_compiler_loaded()
 
 
 # table[row, level]: codes of the distinct masked rows, in the order of their first records. sizes[row]: records of the row.
@@ -56,25 +69,54 @@ def search_bits(
         values, place = np.unique(queries[:, level], return_inverse=True)
         bits.append(_agreeing_bits(comparison, values, table[:, level]))
         places.append(place)
-    counts, first = np.zeros(len(queries), dtype=np.int64), np.full(len(queries), -1, dtype=np.int64)
-    block = max(1, _BLOCK // max(len(table), 1))
-    for begin in range(0, len(queries), block):
-        report_progress("target_linkage", begin, len(queries))
+    combine = _combine_few if _is_few(table, queries) else _combine_many
+    return combine(bits, places, sizes, first_records)
+
+
+def _combine_few(
+    bits: Sequence[NDArray[np.uint8]], places: Sequence[NDArray[np.int64]], sizes: NDArray[np.int64],
+    first_records: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    """Combine the bits of each query's values without the compiler."""
+    queries, rows = len(places[0]), len(sizes)
+    counts, first = np.zeros(queries, dtype=np.int64), np.full(queries, -1, dtype=np.int64)
+    block = max(1, _BLOCK // max(rows, 1))
+    for begin in range(0, queries, block):
+        report_progress("target_linkage", begin, queries)
         part = slice(begin, begin + block)
         agreed = bits[0][places[0][part]]
-        for level in range(1, len(known)):
+        for level in range(1, len(bits)):
             agreed &= bits[level][places[level][part]]
-        rows = np.unpackbits(agreed, axis=1, count=len(table)).view(np.bool_)
-        counts[part] = rows.astype(np.float64) @ sizes  # exact: fewer than 2^53 records
-        some = rows.any(axis=1)
-        first[part] = np.where(some, first_records[rows.argmax(axis=1)], -1)
+        agrees = np.unpackbits(agreed, axis=1, count=rows, bitorder="little").view(np.bool_)
+        counts[part] = agrees.astype(np.float64) @ sizes  # exact: fewer than 2^53 records
+        some = agrees.any(axis=1)
+        first[part] = np.where(some, first_records[agrees.argmax(axis=1)], -1)
+    return counts, first
+
+
+def _combine_many(
+    bits: Sequence[NDArray[np.uint8]], places: Sequence[NDArray[np.int64]], sizes: NDArray[np.int64],
+    first_records: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    """Combine the bits of each query's values in compiled code."""
+    from discreet.risks.target_linkage.bit_kernels import count_by_bits
+
+    offsets = np.cumsum([0, *(len(level) for level in bits)])[:-1]
+    words = np.concatenate(bits).view(np.uint64)
+    where = np.stack([place + offset for place, offset in zip(places, offsets, strict=True)], axis=1)
+    counts, first = np.zeros(len(where), dtype=np.int64), np.full(len(where), -1, dtype=np.int64)
+    for begin in range(0, len(where), _QUERIES_PER_TURN):
+        report_progress("target_linkage", begin, len(where))
+        turn = slice(begin, begin + _QUERIES_PER_TURN)
+        counts[turn], first[turn] = count_by_bits(words, where[turn], sizes, first_records)
     return counts, first
 
 
 def _agreeing_bits(comparison: Comparison, values: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """One row of bits per value: the masked rows with these codes that agree with it, eight of them in a byte."""
+    """One row of bits per value: the masked rows with these codes that agree with it, filled up to whole words of 64 bits."""
     listed = comparison.starts[1:] > comparison.starts[:-1]
-    packed = np.empty((len(values), (len(codes) + 7) // 8), dtype=np.uint8)
+    packed = np.zeros((len(values), (len(codes) + 63) // 64 * 8), dtype=np.uint8)
+    filled = (len(codes) + 7) // 8
     block = max(1, _BLOCK // max(len(codes), comparison.blank + 1))
     every_code = np.arange(comparison.blank + 1)
     for begin in range(0, len(values), block):
@@ -84,5 +126,5 @@ def _agreeing_bits(comparison: Comparison, values: NDArray[np.int64], codes: NDA
         for place in np.flatnonzero(listed[part]):
             value = part[place]
             agrees[place, comparison.members[comparison.starts[value] : comparison.starts[value + 1]]] = True
-        packed[begin : begin + block] = np.packbits(agrees[:, codes], axis=1)
+        packed[begin : begin + block, :filled] = np.packbits(agrees[:, codes], axis=1, bitorder="little")
     return packed

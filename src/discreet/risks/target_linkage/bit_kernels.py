@@ -1,0 +1,43 @@
+"""Rows that agree with a target on every attribute, from the bits of its values, 64 rows at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.engine.runtime.compiled import compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# bits[place, word]: bit i of a word is row 64 * word + i, set where the row agrees with the value at this place. places[query,
+# level]: the place of each value of a query. sizes[row], first_records[row]: records of a row, and the first of them; rows are in
+# the order of their first records. O(queries x words x levels), less where early levels agree with few rows. Trap: rows beyond
+# the table have no bit set, or sizes would be read outside.
+@compiled
+def count_by_bits(
+    bits: NDArray[np.uint64], places: NDArray[np.int64], sizes: NDArray[np.int64], first_records: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each query the number of records in agreeing rows, and the first of these records (-1 for none)."""
+    queries, levels = places.shape
+    words = bits.shape[1]
+    counts = np.zeros(queries, dtype=np.int64)
+    first = np.full(queries, -1, dtype=np.int64)
+    for query in range(queries):
+        for word in range(words):
+            agreed = bits[places[query, 0], word]
+            level = 1
+            while level < levels and agreed != 0:
+                agreed &= bits[places[query, level], word]
+                level += 1
+            row = 64 * word
+            while agreed != 0:
+                if agreed & np.uint64(1):
+                    counts[query] += sizes[row]
+                    if first[query] < 0:
+                        first[query] = first_records[row]
+                agreed >>= np.uint64(1)
+                row += 1
+    return counts, first
