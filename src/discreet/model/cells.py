@@ -381,8 +381,12 @@ def _part_text(part: Interval | Prefix) -> str:
     return _escape(part.prefix) + "*" * (part.length - len(part.prefix))
 
 
+_ESCAPED = re.compile(r"([\\|{}*])")
+
+
 def _escape(member: str) -> str:
-    return re.sub(r"([\\|{}*])", r"\\\1", member)
+    # groups of a large table repeat the same values thousands of times, and few hold a character of the grammar
+    return _ESCAPED.sub(r"\\\1", member) if _ESCAPED.search(member) else member
 
 
 def _unescape(token: str) -> str:
