@@ -7,8 +7,8 @@ largest generated table (default 1,000,000). Prints Markdown tables. Attacked ar
 26,000 records with 10 columns, 5,000 attacks each, a tenth of the records held out. Beside it run anonymeter's attacks on the
 same tables, in an environment of its own (benchmarks/anonymeter), made on first use in .venv-anonymeter, which needs a package
 index then; DISCREET_ANONYMETER names another Python that has anonymeter, or 'none'. Then exhaustive_attack up to 3 of 10 columns,
-beside known_sets on the same table; ratios are those of processor seconds. Each time is that of one run after a first run on a
-small table.
+beside known_sets on the same table; ratios are those of processor seconds. Each time is that of one run after a first run with
+fewer attacks or on a smaller table, so that no kernel is compiled or loaded while it is timed.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def main(adult: str = "-", records: str = "1000000") -> None:
     for measure in (ExhaustiveAttack(), KnownSets(epsilon=0.005)):  # loads the compiled kernels
         measure.measure(survey(60_000))
     data = as_microdata(read_adult(adult))
-    attack(as_microdata(data.frame.head(2_000)), "", [], attacks=50, beside_peer=False)
+    attack(data, "", [], attacks=2_000, beside_peer=False)  # fewer would not load the kernels of large tables
     print(f"{len(data):,} records, {len(data.columns)} columns, {ATTACKS:,} attacks, {HOLDOUT:.0%} held out\n")
     print("| release | attack | rate | control | risk | 95 % interval | s | processor s | anonymeter s | processor s | ratio |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
