@@ -14,8 +14,11 @@ from __future__ import annotations
 
 import array
 import contextlib
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import signal
 import socket
 import subprocess
@@ -23,6 +26,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+_LIBRARIES = ("altair.vegalite.v6.api", "narwhals.stable.v1", "numba", "optuna.samplers", "vl_convert")
+"""Libraries that a job imports where it needs them."""
+_PACKAGES = (
+    "discreet.analysis", "discreet.assessment", "discreet.convert", "discreet.engine", "discreet.losses", "discreet.masking",
+    "discreet.report", "discreet.risks", "discreet.selection",
+)  # fmt: skip
+"""Packages whose modules jobs use; those for Spark import it."""
 
 LAUNCHER = """
 import array, json, os, signal, socket, sys
@@ -62,8 +73,7 @@ def warm_workers() -> Iterator[str]:
 
 
 def _import_everything() -> None:
-    from numba.core.registry import cpu_target
-
+    import discreet
     import discreet.verbs
     import discreet.web.jobs.exporting
     import discreet.web.jobs.measuring
@@ -72,13 +82,28 @@ def _import_everything() -> None:
     import discreet.web.jobs.work
     import discreet.web.jobs.worker  # noqa: F401 - imported before the fork
     from discreet import registry
+    from discreet.report import page
+    from discreet.report.short import page as short_page
 
     for kind in registry.PLUGIN_TYPES:
         for name in registry.installed_names(kind):
             registry.load(kind, name)
+    # the product imports these where they are first used: in a job, seconds for a report or a search
+    for name in _LIBRARIES:
+        importlib.import_module(name)
+    for package in _PACKAGES:
+        for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            if "spark" not in module.name:
+                importlib.import_module(module.name)
+    page.page_template()
+    short_page.page_template()
     # what numba loads before the first kernel
+    from numba.core.registry import cpu_target
+
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
+    gc.collect()
+    gc.freeze()  # a job would look at, and so copy, every object of these modules
 
 
 def _serve(address: str) -> None:
