@@ -15,6 +15,7 @@ from __future__ import annotations
 import array
 import contextlib
 import gc
+import hashlib
 import importlib
 import json
 import os
@@ -26,6 +27,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 _LIBRARIES = ("altair.vegalite.v6.api", "narwhals.stable.v1", "numba", "optuna.samplers", "vl_convert")
 """Libraries that a job imports where it needs them."""
@@ -106,12 +108,39 @@ def _import_everything() -> None:
     gc.freeze()  # a job would look at, and so copy, every object of these modules
 
 
+class _ChartCache:
+    """vl-convert, with the charts that earlier jobs have drawn: its start takes a second of processor time in every process."""
+
+    def __init__(self, library: Any, folder: Path) -> None:
+        self._library, self._folder = library, folder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._library, name)
+
+    def vegalite_to_svg(self, spec: dict[str, Any]) -> str:
+        """The SVG of a specification, which depends on nothing else."""
+        file = self._folder / f"{hashlib.sha256(json.dumps(spec).encode()).hexdigest()}.svg"
+        if not file.exists():
+            part = file.with_suffix(f".{os.getpid()}")
+            part.write_text(self._library.vegalite_to_svg(spec), encoding="utf-8")
+            part.replace(file)
+        return file.read_text(encoding="utf-8")
+
+
+def _cache_charts(folder: Path) -> None:
+    from discreet.report import charts
+
+    library = _ChartCache(charts.load_vl_convert(), folder)
+    charts.load_vl_convert = lambda: library
+
+
 def _serve(address: str) -> None:
     from discreet.web.jobs import worker
 
     worker._die_with_parent()
     worker._lower_priority = lambda: None
     _import_everything()
+    _cache_charts(Path(address).parent)
     links: dict[int, socket.socket] = {}
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
