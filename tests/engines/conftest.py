@@ -56,12 +56,21 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture
-def to_spark(spark: SparkSession) -> Iterator[Callable[..., Any]]:
-    """Put a table of this machine on Spark, in so many partitions.
+def interpreting_spark(spark: SparkSession) -> Iterator[SparkSession]:
+    """The same session, which interprets expressions meanwhile.
 
-    Expressions are interpreted meanwhile: writing and compiling Java for each of them was a fifth of the time of Spark. The lists
-    of a catalog, which tests with Spark's own session read, cannot be.
+    Writing and compiling Java for each of them was a fifth of the time of Spark. The lists of a catalog, which tests with the
+    plain session read, cannot be interpreted.
     """
+    spark.conf.set(_EXPRESSIONS, "NO_CODEGEN")
+    yield spark
+    spark.conf.unset(_EXPRESSIONS)
+
+
+@pytest.fixture
+def to_spark(interpreting_spark: SparkSession) -> Callable[..., Any]:
+    """Put a table of this machine on Spark, in so many partitions."""
+    spark = interpreting_spark
 
     def distribute(data: discreet.Microdata, partitions: int = 2) -> Any:
         batches = {_MAX_LOCAL_BYTES: "0", _ROWS_PER_BATCH: str(max(1, -(-len(data) // partitions)))} if partitions > 2 else {}
@@ -74,9 +83,7 @@ def to_spark(spark: SparkSession) -> Iterator[Callable[..., Any]]:
                 spark.conf.unset(name)
         return discreet.read(frame if partitions > 1 else frame.coalesce(1), data.policy)
 
-    spark.conf.set(_EXPRESSIONS, "NO_CODEGEN")
-    yield distribute
-    spark.conf.unset(_EXPRESSIONS)
+    return distribute
 
 
 @pytest.fixture(params=["local", "spark"])

@@ -51,7 +51,7 @@ def judged(*words: str) -> tuple[int, dict[str, Any], str]:
     return done.exit_code, json.loads(done.stdout), done.stderr
 
 
-def test_a_release_is_judged_as_on_one_machine(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_is_judged_as_on_one_machine(interpreting_spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adversaries, "ADVERSARIES", ("k_anonymity", "target_linkage"))
     data = people()
     source, policy, out, link = (

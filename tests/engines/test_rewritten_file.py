@@ -43,9 +43,11 @@ def kept_by(spark: Any) -> int:
 
 
 @pytest.mark.parametrize(("suffix", "measures"), [("parquet", MEASURES), ("csv", MEASURES[:1])], ids=["parquet", "csv"])
-def test_a_file_rewritten_at_the_same_path_is_measured_anew(spark: Any, tmp_path: Path, suffix: str, measures: list[str]) -> None:
+def test_a_file_rewritten_at_the_same_path_is_measured_anew(
+    interpreting_spark: Any, tmp_path: Path, suffix: str, measures: list[str]
+) -> None:
     """Finding 11: l, t and g were those of the file that was there before."""
-    place = tmp_path / f"people.{suffix}"
+    spark, place = interpreting_spark, tmp_path / f"people.{suffix}"
     before = kept_by(spark)  # other tests share the session
     found: list[dict[str, Any]] = []
     for shift in (0, 1):

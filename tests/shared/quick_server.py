@@ -41,8 +41,8 @@ def wait_for_slow_machines(patch: Callable[[Any, str, Any], None] = setattr) -> 
 
 def report_changes_soon() -> None:
     """Have pages learn of the end of a job, and of other people's changes, at once: the product asks twice a second."""
-    events.stream_job.__defaults__ = (0.05,)
-    events.Watcher.follow.__defaults__ = (0.1,)
+    events.stream_job.__defaults__ = (0.15,)
+    events.Watcher.follow.__defaults__ = (0.3,)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,12 @@ from __future__ import annotations
 
 import array
 import contextlib
+import gc
+import hashlib
+import importlib
 import json
 import os
+import pkgutil
 import signal
 import socket
 import subprocess
@@ -23,6 +27,15 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+_LIBRARIES = ("altair.vegalite.v6.api", "narwhals.stable.v1", "numba", "optuna.samplers", "vl_convert")
+"""Libraries that a job imports where it needs them."""
+_PACKAGES = (
+    "discreet.analysis", "discreet.assessment", "discreet.convert", "discreet.engine", "discreet.losses", "discreet.masking",
+    "discreet.report", "discreet.risks", "discreet.selection",
+)  # fmt: skip
+"""Packages whose modules jobs use; those for Spark import it."""
 
 LAUNCHER = """
 import array, json, os, signal, socket, sys
@@ -62,8 +75,7 @@ def warm_workers() -> Iterator[str]:
 
 
 def _import_everything() -> None:
-    from numba.core.registry import cpu_target
-
+    import discreet
     import discreet.verbs
     import discreet.web.jobs.exporting
     import discreet.web.jobs.measuring
@@ -72,13 +84,54 @@ def _import_everything() -> None:
     import discreet.web.jobs.work
     import discreet.web.jobs.worker  # noqa: F401 - imported before the fork
     from discreet import registry
+    from discreet.report import page
+    from discreet.report.short import page as short_page
 
     for kind in registry.PLUGIN_TYPES:
         for name in registry.installed_names(kind):
             registry.load(kind, name)
+    # the product imports these where they are first used: in a job, seconds for a report or a search
+    for name in _LIBRARIES:
+        importlib.import_module(name)
+    for package in _PACKAGES:
+        for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            if "spark" not in module.name:
+                importlib.import_module(module.name)
+    page.page_template()
+    short_page.page_template()
     # what numba loads before the first kernel
+    from numba.core.registry import cpu_target
+
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
+    gc.collect()
+    gc.freeze()  # a job would look at, and so copy, every object of these modules
+
+
+class _ChartCache:
+    """vl-convert, with the charts that earlier jobs have drawn: its start takes a second of processor time in every process."""
+
+    def __init__(self, library: Any, folder: Path) -> None:
+        self._library, self._folder = library, folder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._library, name)
+
+    def vegalite_to_svg(self, spec: dict[str, Any]) -> str:
+        """The SVG of a specification, which depends on nothing else."""
+        file = self._folder / f"{hashlib.sha256(json.dumps(spec).encode()).hexdigest()}.svg"
+        if not file.exists():
+            part = file.with_suffix(f".{os.getpid()}")
+            part.write_text(self._library.vegalite_to_svg(spec), encoding="utf-8")
+            part.replace(file)
+        return file.read_text(encoding="utf-8")
+
+
+def _cache_charts(folder: Path) -> None:
+    from discreet.report import charts
+
+    library = _ChartCache(charts.load_vl_convert(), folder)
+    charts.load_vl_convert = lambda: library
 
 
 def _serve(address: str) -> None:
@@ -87,6 +140,7 @@ def _serve(address: str) -> None:
     worker._die_with_parent()
     worker._lower_priority = lambda: None
     _import_everything()
+    _cache_charts(Path(address).parent)
     links: dict[int, socket.socket] = {}
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)

@@ -187,12 +187,30 @@ def person(server_on_sqlite: Any, browser: Any) -> Any:
     return state
 
 
+@pytest.fixture(scope="module")
+def window(person: Any, watched_by_module: Callable[..., Any]) -> Any:
+    """A page of the administrator, in which one address is opened after another."""
+    return watched_by_module(viewport=SIZE, storage_state=person)
+
+
 @pytest.mark.parametrize("route", sorted(ADDRESSES))
 def test_every_page_is_accessible(
-    route: str, filled: Filled, server: Any, person: Any, watched: Callable[..., Any], check_page: Callable[..., None]
+    route: str,
+    filled: Filled,
+    server: Any,
+    person: Any,
+    window: Any,
+    watched: Callable[..., Any],
+    check_page: Callable[..., None],
 ) -> None:
     cookies = {} if route.startswith(OUTSIDE) else {cookie["name"]: cookie["value"] for cookie in person["cookies"]}
-    seen = watched(viewport=SIZE, storage_state=person if cookies else None)
+    if cookies:
+        seen = window
+        seen.page.set_viewport_size(SIZE)  # whatever a test that failed has left
+        seen.requests.clear()
+        seen.complaints.clear()
+    else:
+        seen = watched(viewport=SIZE)
     for place, template in enumerate(ADDRESSES[route]):
         address = f"{server.url}{filled.fill_in(template)}"
         with httpx.stream("GET", address, cookies=cookies, timeout=patient(60)) as answer:

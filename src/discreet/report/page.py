@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet import registry
 from discreet.assessment.limit_sentences import limit_sentence
@@ -22,6 +23,9 @@ from discreet.report.search_map import risk_map
 from discreet.report.sensitivity_charts import tornado_chart
 from discreet.report.small_counts import chart_height
 
+if TYPE_CHECKING:
+    from jinja2 import Template
+
 _MOST_CHARTS = 40
 _SERIES = {"before": "before", "after": "after", "informed": "after (attacker knows the original values)"}
 
@@ -29,12 +33,8 @@ _SERIES = {"before": "before", "after": "after", "informed": "after (attacker kn
 def render(evidence: Mapping[str, Any]) -> str:
     """The HTML page of a report."""
     require_libraries("the report", "jinja2", "altair", "vl_convert")
-    from jinja2 import Environment
     from markupsafe import Markup
 
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=show_text)
-    environment.filters.update(number=format_number, moment=format_time, parameter=format_parameter)
-    page = environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
     collection, script = ChartCollection(), page_script()
     criteria = rows_by_criterion(evidence["adversaries"])
     parts = {
@@ -52,7 +52,7 @@ def render(evidence: Mapping[str, Any]) -> str:
         "losses": [_loss(entry, index, collection) for index, entry in enumerate(evidence["losses"])],
         "distributions": [_distribution(entry, index, collection) for index, entry in enumerate(evidence["distributions"])],
     }
-    return page.render(
+    return page_template().render(
         e=evidence,
         **parts,
         criteria=criteria,
@@ -65,6 +65,16 @@ def render(evidence: Mapping[str, Any]) -> str:
         any_informed=any("informed" in row for entry in evidence["histograms"] for row in entry["rows"]),
         withheld=WITHHELD in evidence["policy"],
     )
+
+
+@cache
+def page_template() -> Template:
+    """The template of the page, compiled once per process: compiling takes longer than rendering."""
+    from jinja2 import Environment
+
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=show_text)
+    environment.filters.update(number=format_number, moment=format_time, parameter=format_parameter)
+    return environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
 
 
 def as_json(evidence: Mapping[str, Any]) -> str:
