@@ -24,7 +24,7 @@ function measureWidths(place, columns, rows) {
   const width = (text, extra) => pen.measureText(text).width * extra;
   return columns.map((column, at) => {
     const names = at < 2 ? column.name.split(" ") : [column.name, "99 % changed"]; // the first two names are broken into lines
-    let widest = Math.max(...names.map((name) => width(name, name === column.name ? 1.12 : 0.9)));
+    let widest = Math.max(...names.map((name) => width(name, at < 2 || name === column.name ? 1.2 : 0.9)));
     for (const row of rows.slice(0, 60)) {
       const texts = at === 0 ? [count(row.number)] : at === 1 ? [String(row.record ?? "synthetic")] : [row.values[at - 2], row.others[at - 2]];
       for (const text of texts) widest = Math.max(widest, width(String(text ?? "missing"), 1.02));
