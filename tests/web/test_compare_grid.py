@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx2 as httpx
 import polars as pl
@@ -137,3 +138,38 @@ def test_the_comparison_is_a_table_with_pages_before_scripts_run(place: str, vis
     expect(page.locator(".paged")).to_contain_text("Rows 51 to 100 of 4,000")
     groups = page.get_by_role("cell", name="Caucasian").first.evaluate("cell => cell.getClientRects().length")
     assert groups == 1
+
+
+def test_a_million_rows_are_reached_although_no_browser_draws_a_box_of_that_height(place: str, visit: Any) -> None:
+    """The rows are made up here: what is tested is where the grid puts them."""
+    total = 1_000_000
+
+    def answer(route: Any) -> None:
+        query = parse_qs(urlsplit(route.request.url).query)
+        offset, limit = int(query["offset"][0]), int(query["limit"][0])
+        rows = [
+            {"number": at + 1, "record": at + 1, "values": [f"value {at + 1}"], "others": {}}
+            for at in range(offset, min(offset + limit, total))
+        ]
+        route.fulfill(json={"columns": ["age"], "rows": rows, "total": total, "changes": []})
+
+    page = visit().page
+    page.set_default_timeout(LONG)
+    page.route("**/comparison?**", answer)
+    page.goto(f"{place}/releases/1/table?show=all")
+    grid = page.get_by_role("grid", name="Masked and original table")
+    grid.focus()
+    for keys, row in (("Control+End", total), ("PageUp ArrowDown", 0), ("Control+Home", 1)):
+        for key in keys.split():
+            page.keyboard.press(key)
+        active = page.locator(".grid-cell.active")
+        expect(active).to_be_in_viewport(timeout=LONG)
+        if row:
+            expect(page.locator(f'[aria-rowindex="{row + 1}"]')).to_be_in_viewport(timeout=LONG)
+    page.get_by_label("Go to", exact=False).last.fill("654321")
+    page.keyboard.press("Enter")
+    expect(page.locator('[aria-rowindex="654322"]')).to_contain_text("value 654321", timeout=LONG)
+    expect(page.locator('[aria-rowindex="654322"]')).to_be_in_viewport()
+    grid.evaluate("grid => { grid.scrollTop = grid.scrollHeight }")
+    expect(page.locator(f'[aria-rowindex="{total + 1}"]')).to_be_in_viewport(timeout=LONG)
+    assert count_cells(page) < MOST_CELLS
