@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from patience import browser_wait, wait_until
 from playwright.sync_api import Page
 
+from discreet.web.auth import accounts
+from discreet.web.serving import open_transaction
+
 LONG = browser_wait(120)
+
+
+def add_person(server: Any, name: str) -> str:
+    """An account that has set its password."""
+    with open_transaction(server.home, None) as connection:
+        _, secret = accounts.add(connection, name)
+        accounts.set_password_with_link(connection, secret, server.password)
+    return name
 
 
 def make_project(page: Page, url: str, name: str) -> str:

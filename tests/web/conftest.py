@@ -37,8 +37,8 @@ from discreet.web.projects import datasets, policies, projects
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
-WAYS = (("light", "light", None), ("dark", "dark", None), ("phone", "light", 390))
-"""How a page is checked: what the picture is called, the colours, and how wide the screen is."""
+WAYS = (("light", "light", None), ("dark", "dark", None), ("phone", "light", 390), ("phone-dark", "dark", 390))
+"""How a page is checked: what the picture is called, the colours, and how wide it is; the last one for its picture only."""
 COLOURS = ("color-contrast", "link-in-text-block")
 """The rules of axe-core that depend on them, which is all that differs in the dark."""
 FOLLOWED = '[data-job][data-state="queued"], [data-job][data-state="running"]'
@@ -351,11 +351,11 @@ def check_page(server: Server, screenshots: Path | None, axe_faults: Callable[..
         page = seen.page
         size = page.viewport_size
         # the pages look the same on every database, so they are checked on one
-        for kind, scheme, width in () if server.database else WAYS:
+        for kind, scheme, width in () if server.database else WAYS if screenshots else WAYS[:-1]:
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 844} if width else size)
             picture = screenshots / f"{name}-{kind}.png" if screenshots else None
-            rules = COLOURS if scheme == "dark" else () if every_rule or not width else None
+            rules = None if width and not (every_rule and scheme == "light") else COLOURS if scheme == "dark" else ()
             faults, (page_width, screen_width) = _judge(page, axe_faults, rules, picture)
             assert faults == [], f"{name}, {kind}"
             assert page_width <= screen_width, f"{name}, {kind}: the page is {page_width} wide on a screen of {screen_width}"

@@ -13,7 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.web.projects.comparing import compare_rows, find_changed, is_changed, measure_changes
+from discreet.web.projects.comparing import (
+    ColumnStatistics,
+    compare_rows,
+    describe_column,
+    find_changed,
+    is_changed,
+    measure_changes,
+)
 
 VALUES: dict[str, tuple[st.SearchStrategy[Any], Any]] = {
     "whole": (st.integers(-3, 3) | st.sampled_from([2**53, 2**53 + 1]), pl.Int64),
@@ -62,6 +69,13 @@ def test_changes_are_counted_per_column_and_row(files: tuple[Path, Path, Path]) 
     ]
     assert changes.columns[0].share == 0.5
     assert changes.rows.tolist() == [0, 2, 4]  # the synthetic record has no original
+
+
+def test_columns_are_described_before_and_after(files: tuple[Path, Path, Path]) -> None:
+    age, sex = measure_changes(*files).columns
+    assert age.before == ColumnStatistics(missing=0, distinct=5, mean=33.0, most_frequent=None, most_frequent_records=0)
+    assert age.after == ColumnStatistics(missing=1, distinct=4, mean=None, most_frequent="20..29", most_frequent_records=1)
+    assert (sex.before, sex.after) == (describe_column(pl.Series(list("fmfmf"))), describe_column(pl.Series(list("ffmfm"))))
 
 
 def test_rows_and_columns_without_changes_can_be_left_out(files: tuple[Path, Path, Path]) -> None:

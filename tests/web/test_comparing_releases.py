@@ -17,9 +17,10 @@ from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import Store
 from discreet.web.projects import policies, projects
+from discreet.web.projects.comparing import describe_column
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
-from discreet.web.workspace.comparing_releases import align, compare, describe_column
+from discreet.web.workspace.comparing_releases import align, compare
 
 links = st.lists(st.integers(1, 8), unique=True, min_size=1, max_size=8)
 
@@ -136,3 +137,23 @@ def test_members_compare_two_releases_and_release_readers_do_not(
     assert logged_in.post("/login", data={"name": "rita", "password": "a longer password than most"}).status_code == 303
     assert logged_in.get(address, params={"against": 1}).status_code in (403, 404)
     assert logged_in.get(place, params={"against": 1}).status_code in (403, 404)
+    for rows in ("changed", "all"):
+        refused = logged_in.get(place, params={"rows": rows})
+        assert refused.status_code in (403, 404), "a release reader never sees original values"
+        assert "rows" not in refused.json()
+    assert logged_in.get(f"/projects/{released.id}/releases/2/table").status_code in (403, 404)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_windows_of_rows_join_to_the_whole_comparison(released: Project, logged_in: TestClient) -> None:
+    place = f"/api/v1/projects/{released.id}/releases/1/comparison"
+    whole = logged_in.get(place, params={"rows": "all"}).json()
+    windows = [logged_in.get(place, params={"rows": "all", "offset": at, "limit": 5}).json() for at in (0, 5, 10, 15)]
+    assert [row for window in windows for row in window["rows"]] == whole["rows"]
+    assert {window["total"] for window in windows} == {whole["total"]} == {12}
+    assert logged_in.get(place, params={"limit": 1001}).status_code == 422
+    page = logged_in.get(f"/projects/{released.id}/releases/1/table").text
+    assert f'data-address="{place}"' in page, "the page says where its script loads rows"
+    assert "/static/grid.js" in page
+    logged_in.cookies.clear()
+    assert logged_in.get(place).status_code == 401

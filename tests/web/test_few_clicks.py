@@ -9,11 +9,9 @@ import re
 from typing import Any
 
 import httpx2 as httpx
+from page_steps import add_person
 from patience import browser_wait, patient
 from playwright.sync_api import Page, expect
-
-from discreet.web.auth import accounts
-from discreet.web.serving import open_transaction
 
 LONG = browser_wait(240)
 MOST_CLICKS = 14
@@ -76,14 +74,6 @@ def test_table_a1_is_released_in_at_most_14_clicks(server: Any, watched: Any, ch
     assert len(clicks.names) <= MOST_CLICKS, clicks.names
     assert seen.complaints == []
     assert phone.complaints == []
-
-
-def add_person(server: Any, name: str) -> str:
-    """An account that has set its password."""
-    with open_transaction(server.home, None) as connection:
-        _, secret = accounts.add(connection, name)
-        accounts.set_password_with_link(connection, secret, server.password)
-    return name
 
 
 def share(server: Any, project: str, owner: str, approver: str) -> None:

@@ -91,6 +91,6 @@ def test_categories_are_ordered_by_keyboard_and_saved(
     assert displayed_order(page) == ["maple", "oak", "ash"]
     page.get_by_label("Position of oak").fill("")
     page.get_by_role("button", name="Save tree").click()
-    expect(page.get_by_role("alert")).to_contain_text("the order does not contain these values of the data: oak")
+    expect(page.get_by_role("alert")).to_contain_text("The order does not contain these values of the data: oak")
     page.get_by_role("button", name="Remove order").click()
     expect(page.get_by_role("button", name="Define the order")).to_be_visible()

@@ -279,7 +279,7 @@ def test_members_are_added_and_removed_and_deleting_a_project_requires_its_name(
 
 def test_a_user_changes_the_password_and_creates_tokens_that_are_shown_once(web, post):
     assert (
-        "the old password is wrong" in post("/account/password", {"old": "wrong", "password": "x" * 12, "again": "x" * 12}).text
+        "The old password is wrong" in post("/account/password", {"old": "wrong", "password": "x" * 12, "again": "x" * 12}).text
     )
     assert "not the same" in post("/account/password", {"old": PASSWORD, "password": "x" * 12, "again": "y"}).text
     created = post("/account/tokens", {"name": "<i>import</i>", "scopes": ["read", "write"], "days": "30"})
@@ -315,7 +315,7 @@ def test_an_administrator_manages_users_and_sees_a_tampered_audit_log(web, post,
 
 def test_a_form_without_scripts_uploads_a_file_and_rejects_invalid_ones(web, post, project):
     address = f"/projects/{project.id}/data"
-    assert "choose a file first" in post(address, {}).text
+    assert "Choose a file first" in post(address, {}).text
     wrong = post(address, {}, files={"file": ("../../etc/<b>.exe", b"MZ")})
     assert wrong.status_code == 422
     assert "&lt;b&gt;.exe" in wrong.text

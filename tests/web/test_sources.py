@@ -63,7 +63,7 @@ def test_the_tables_are_listed_once_a_database_is_chosen(logged_in: TestClient, 
     assert "<option>adults</option>" in listed
     assert "discreet_" not in listed
     unreachable = html.unescape(logged_in.get(f"{address}?source=gone").text)
-    assert "the database 'gone': cannot be read" in unreachable
+    assert "The database 'gone': cannot be read" in unreachable
     assert 'name="table" required' in unreachable, "its name can still be typed"
     assert "hunter2" not in unreachable
     assert logged_in.get(f"{address}?source=nothing").status_code == 200

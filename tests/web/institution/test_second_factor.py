@@ -138,7 +138,7 @@ def test_the_whole_way_of_a_user_on_the_pages(client: TestClient, store: Store, 
     assert 'src="data:image/svg+xml' in page
     now_step = int(time.time() // 30)
     form = {"csrf": csrf, "password": "wrong", "code": totp.compute_code(secret, now_step)}
-    assert "the password is wrong" in client.post("/account/second-factor", data=form).text
+    assert "The password is wrong" in client.post("/account/second-factor", data=form).text
     wrong = client.post("/account/second-factor", data={**form, "password": PASSWORD, "code": "000000x"})
     assert (wrong.status_code, read_secret(wrong.text)) == (422, secret), "the picture that was scanned stays valid"
     done = client.post(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from functools import cache
 from typing import Any
 from urllib.parse import quote
@@ -53,6 +54,8 @@ def environment() -> Environment:
         "type_label": _describe_type,
         "role_label": roles.label,
         "plain_number": ends_as_text,
+        "sections_in_words": _name_sections,
+        "sentence": _begin_sentence,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
         "yaml": lambda value: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=80).removesuffix("...\n").strip(),
     }
@@ -120,6 +123,25 @@ def _format_number(value: Any) -> str:
     if isinstance(value, int) or (abs(value) < 1e15 and value == int(value)):
         return f"{int(value):,}"
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:,.4g}"
+
+
+_FIRST_WORDS = re.compile(
+    r"(the|a|an|you|your|which|there|this|these|it|no|nobody|each|only|if|choose|enter|give|records in|step \d+)\b"
+)
+
+
+def _begin_sentence(message: str) -> str:
+    """A message with a capital letter in front, unless it begins with what may be a name of a column or a user, kept as it is."""
+    return message[:1].upper() + message[1:] if _FIRST_WORDS.match(message) else message
+
+
+def _name_sections(text: str) -> str:
+    """A list of sections of the policy for people: "attributes.Age, attributes.Sex, plan" as "attributes Age, Sex; plan"."""
+    parts = text.split(", ")
+    attributes = [part.removeprefix("attributes.") for part in parts if part.startswith("attributes.")]
+    others = [part for part in parts if not part.startswith("attributes.")]
+    named = [f"{'attribute' if len(attributes) == 1 else 'attributes'} {', '.join(attributes)}"] if attributes else []
+    return "; ".join(named + ([", ".join(others)] if others else []))
 
 
 def _format_bytes(number: float) -> str:

@@ -26,6 +26,18 @@ KEPT_COMPARISONS = 4
 
 
 @dataclass(frozen=True)
+class ColumnStatistics:
+    """One column of one table."""
+
+    missing: int
+    distinct: int
+    mean: float | None
+    """Of numbers; None for other columns."""
+    most_frequent: Any
+    most_frequent_records: int
+
+
+@dataclass(frozen=True)
 class ColumnChanges:
     """How many values of a released column differ from the original."""
 
@@ -36,6 +48,9 @@ class ColumnChanges:
     """Of these, records whose value is missing now."""
     records: int
     """Released records that stem from an original one."""
+    before: ColumnStatistics | None = None
+    """Of all original records; None where the column is new, or where releases are compared."""
+    after: ColumnStatistics | None = None
 
     @property
     def share(self) -> float:
@@ -145,13 +160,29 @@ def _measure_changes(original: Path, masked: Path, link: Path, _written: int) ->
     changed_rows = np.zeros(len(records), dtype=bool)
     columns = []
     for name in pl.read_parquet_schema(masked):
-        after = pl.read_parquet(masked, columns=[name], glob=False, hive_partitioning=False)[name].filter(is_original)
+        released = pl.read_parquet(masked, columns=[name], glob=False, hive_partitioning=False)[name]
+        after = released.filter(is_original)
         missing = pl.Series(name, [None], dtype=after.dtype).new_from_index(0, len(after))
-        before = originals.select(pl.col(name)).collect()[name].gather(sources) if name in known else missing
-        changed = find_changed(before, after)
+        source = originals.select(pl.col(name)).collect()[name] if name in known else None
+        changed = find_changed(missing if source is None else source.gather(sources), after)
         changed_rows[is_original.to_numpy()] |= changed
-        columns.append(ColumnChanges(name, int(changed.sum()), int((changed & after.is_null().to_numpy()).sum()), len(after)))
+        suppressed = int((changed & after.is_null().to_numpy()).sum())
+        statistics = None if source is None else describe_column(source), describe_column(released)
+        columns.append(ColumnChanges(name, int(changed.sum()), suppressed, len(after), *statistics))
     return Changes(tuple(columns), np.flatnonzero(changed_rows | ~is_original.to_numpy()))
+
+
+def describe_column(column: pl.Series) -> ColumnStatistics:
+    """Missing values, distinct values, and the mean of numbers or the most frequent value of others (the first of equals)."""
+    known = column.drop_nulls()
+    if column.dtype.is_numeric():
+        finite = known.cast(pl.Float64).filter(known.cast(pl.Float64).is_finite())
+        mean = float(np.mean(finite.to_numpy())) if len(finite) else None
+        return ColumnStatistics(column.null_count(), known.n_unique(), mean, None, 0)
+    if known.is_empty():
+        return ColumnStatistics(column.null_count(), 0, None, None, 0)
+    top = known.alias("value").cast(pl.String).value_counts(name="n").sort(["n", "value"], descending=[True, False]).row(0)
+    return ColumnStatistics(column.null_count(), known.n_unique(), None, json_value(top[0]), int(top[1]))
 
 
 def find_changed(before: pl.Series, after: pl.Series) -> NDArray[np.bool_]:

@@ -47,11 +47,14 @@ function draw(chart) {
   addElement("text", { x: 12, y: (height - 32) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(height - 32) / 2})` }, svg, chart.dataset.risk === "risk" || width < 480 ? "risk" : `risk (${chart.dataset.risk})`);
   const frontier = points.filter((point) => point.whole && !point.dominated).sort((a, b) => a.loss - b.loss || a.risk - b.risk);
   if (frontier.length > 1) addElement("polyline", { class: "edge", points: frontier.map((point) => `${x.position(point.loss)},${y.position(point.risk)}`).join(" ") }, svg);
+  // one point is a tab stop at a time, the arrow keys go to the others in the order of their loss
+  const byLoss = [...points].sort((a, b) => a.loss - b.loss || a.risk - b.risk);
+  const stop = byLoss.find((point) => String(point.number) === chart.dataset.chosen) ?? frontier[0] ?? byLoss[0];
   const drawingOrder = (point) => (point.whole ? 1 : 0) + (point.dominated ? 0 : 1) + (String(point.number) === chart.dataset.chosen ? 4 : 0);
   for (const point of [...points].sort((a, b) => drawingOrder(a) - drawingOrder(b))) {
     const chosen = String(point.number) === chart.dataset.chosen;
     const label = `plan ${point.number}: risk ${formatNumber(point.risk)}, loss ${formatNumber(point.loss)}, ${point.met ? "meets every limit" : "a limit is not met"}${point.whole ? "" : ", on a sample"}`;
-    const link = addElement("a", { href: `${chart.dataset.here}?point=${point.number}#chosen`, "aria-label": label, tabindex: point.whole && !point.dominated ? 0 : -1 }, svg);
+    const link = addElement("a", { href: `${chart.dataset.here}?point=${point.number}#chosen`, id: `point-${point.number}`, "aria-label": label, tabindex: point === stop ? 0 : -1 }, svg);
     const style = `${point.whole ? "" : "sample "}${point.met ? "kept" : "missed"}${point.dominated && !chosen ? " dominated" : ""}`;
     const [cx, cy] = [x.position(point.loss), y.position(point.risk)];
     addElement("circle", { class: "target", cx, cy, r: 11 }, link);
@@ -60,6 +63,17 @@ function draw(chart) {
     else addElement("path", { class: style, d: `M${cx - 5} ${cy - 5}L${cx + 5} ${cy + 5}M${cx + 5} ${cy - 5}L${cx - 5} ${cy + 5}` }, link);
     addElement("title", {}, link, label);
   }
+  svg.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const link = event.target.closest("a");
+    const next = step && byLoss[byLoss.findIndex((point) => link.id === `point-${point.number}`) + step];
+    if (!next) return;
+    event.preventDefault();
+    link.setAttribute("tabindex", -1);
+    const target = svg.querySelector(`#point-${next.number}`);
+    target.setAttribute("tabindex", 0);
+    target.focus();
+  });
   chart.querySelector("svg")?.remove();
   chart.append(svg);
 }

@@ -21,25 +21,21 @@ from discreet.engine.encoding.record_links import LINK_COLUMN
 from discreet.errors import DiscreetError
 from discreet.web.errors import InvalidRequest
 from discreet.web.projects import release_files
-from discreet.web.projects.comparing import Changes, ColumnChanges, ComparedPage, compare_cells, find_changed
-from discreet.web.projects.paging import check_page, json_value
+from discreet.web.projects.comparing import (
+    Changes,
+    ColumnChanges,
+    ColumnStatistics,
+    ComparedPage,
+    compare_cells,
+    describe_column,
+    find_changed,
+)
+from discreet.web.projects.paging import check_page
 from discreet.web.projects.releases import Release
 from discreet.web.settings import Settings
 
 KEPT_COMPARISONS = 4
 """Pairs of releases whose comparison is kept in memory, never on disk."""
-
-
-@dataclass(frozen=True)
-class ColumnStatistics:
-    """One column of one release."""
-
-    missing: int
-    distinct: int
-    mean: float | None
-    """Of numbers; None for other columns."""
-    most_frequent: Any
-    most_frequent_records: int
 
 
 @dataclass(frozen=True)
@@ -144,19 +140,6 @@ def _measure(
         statistics = [None if column is None else describe_column(column) for column in values]
         columns.append(PairedColumn(name, changed, statistics[0], statistics[1]))
     return sorted(columns, key=lambda column: -(column.changed or 0)), alignment, np.flatnonzero(differs)
-
-
-def describe_column(column: pl.Series) -> ColumnStatistics:
-    """Missing values, distinct values, and the mean of numbers or the most frequent value of others (the first of equals)."""
-    known = column.drop_nulls()
-    if column.dtype.is_numeric():
-        finite = known.cast(pl.Float64).filter(known.cast(pl.Float64).is_finite())
-        mean = float(np.mean(finite.to_numpy())) if len(finite) else None
-        return ColumnStatistics(column.null_count(), known.n_unique(), mean, None, 0)
-    if known.is_empty():
-        return ColumnStatistics(column.null_count(), 0, None, None, 0)
-    top = known.alias("value").cast(pl.String).value_counts(name="n").sort(["n", "value"], descending=[True, False]).row(0)
-    return ColumnStatistics(column.null_count(), known.n_unique(), None, json_value(top[0]), int(top[1]))
 
 
 def _read_page(

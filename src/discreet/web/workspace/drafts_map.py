@@ -39,6 +39,8 @@ def lay_out(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> dict[s
         "loss_name": loss,
         "risk_ends": (min(up), max(up)),
         "loss_ends": (min(across), max(across)),
+        "risk_ticks": _ticks(up),
+        "loss_ticks": _ticks(across),
         "safer": "up" if registry.resolve_limit(risk)[3] == "high" else "down",
     }
 
@@ -77,6 +79,11 @@ def map_points(connection: Connection, project: Project, risk: str, loss: str) -
         [MapPoint(str(point["release"]), signs[0] * point["risk"], signs[1] * point["loss"]) for point in points]
     )
     return [point | {"dominated": mark.dominated} for point, mark in zip(points, marked, strict=True)]
+
+
+def _ticks(values: list[float]) -> list[tuple[float, float]]:
+    """The ends of an axis: (number, place in the square of 100)."""
+    return [(end, _place(end, values)) for end in dict.fromkeys((min(0.0, *values), max(values)))]
 
 
 def _place(value: float, values: list[float]) -> float:
