@@ -67,8 +67,11 @@ class Running:
         self.process.wait(20)
 
 
-def start(home: Path, *options: str) -> Running:
-    """Start ``discreet serve`` in a data directory, and read where it is and the administrator's link from its log."""
+def start(home: Path, *options: str, first: bool = True) -> Running:
+    """Start ``discreet serve`` in a data directory, and read where it is and the administrator's link from its log.
+
+    Only the ``first`` start in a data directory shows such a link.
+    """
     command = [str(Path(sys.executable).with_name("discreet")), "serve", "--port", "0", "--home", str(home), *options]
     log_file = home.parent / "server.log"
     with log_file.open("wb") as log:
@@ -76,8 +79,8 @@ def start(home: Path, *options: str) -> Running:
     for _ in range(1200):
         text = log_file.read_text(errors="replace")
         links = [line.strip() for line in text.splitlines() if line.startswith("http")]
-        if " is at http" in text and links:
-            return Running(text.split(" is at ")[1].split()[0], links[0], process)
+        if " is at http" in text and (links or not first):
+            return Running(text.split(" is at ")[1].split()[0], next(iter(links), ""), process)
         if process.poll() is not None:
             break
         time.sleep(0.05)

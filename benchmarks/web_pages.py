@@ -138,7 +138,7 @@ def main() -> int:
         home = options.home or Path(scratch) / "home"
         again = (home / "discreet.db").exists()
         home.mkdir(parents=True, exist_ok=True)
-        server = start(home)
+        server = start(home, first=not again)
         try:
             person = Person(server.url)
             if not again:
