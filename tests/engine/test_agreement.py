@@ -50,6 +50,7 @@ def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(agreement, "is_quicker_by_bits", lambda *_: way != "tree")
         patch.setattr(bit_rows, "_is_few", lambda *_: way == "bits")
+        patch.setattr(bit_rows, "is_compiler_loaded", lambda: way != "bits")
         found = count_agreeing_records(comparisons, left.height, right.height)
     for at, target in enumerate(asked):
         agree = [
@@ -87,6 +88,7 @@ def test_bits_give_the_counts_of_the_tree_however_they_are_cut_into_blocks(block
     monkeypatch.setattr(bit_rows, "_BLOCK", block)
     monkeypatch.setattr(bit_rows, "_QUERIES_PER_TURN", block)
     monkeypatch.setattr(bit_rows, "_is_few", lambda *_: few)
+    monkeypatch.setattr(bit_rows, "is_compiler_loaded", lambda: not few)
     monkeypatch.setattr(agreement, "is_quicker_by_bits", lambda *_: True)
     by_bits = count_agreeing_records(comparisons, 200, 300)
     monkeypatch.setattr(agreement, "is_quicker_by_bits", lambda *_: False)

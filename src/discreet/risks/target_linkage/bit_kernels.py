@@ -12,6 +12,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+# rows: the masked rows in the order of their codes, those of code c at row_starts[c] to row_starts[c + 1]. first/last[value]:
+# half-open run of agreeing codes; members[starts[value]:starts[value + 1]]: further ones. blank: the code of blank cells, which
+# agree with everything. bits[place, word] of the values at values[place]. O(agreeing pairs of a value and a row).
+@compiled
+def set_agreeing_bits(
+    rows: NDArray[np.int64], row_starts: NDArray[np.int64], values: NDArray[np.int64], first: NDArray[np.int64],
+    last: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64], blank: int, bits: NDArray[np.uint64],
+) -> None:  # fmt: skip
+    """Set the bit of every row that agrees with a value."""
+    for place in range(len(values)):
+        value = values[place]
+        # the run, then each of the listed codes, then the blank one
+        for turn in range(starts[value], starts[value + 1] + 2):
+            if turn == starts[value + 1]:
+                begin, end = row_starts[first[value]], row_starts[max(first[value], last[value])]
+            elif turn > starts[value + 1]:
+                begin, end = row_starts[blank], row_starts[blank + 1]
+            else:
+                begin, end = row_starts[members[turn]], row_starts[members[turn] + 1]
+            for at in range(begin, end):
+                bits[place, rows[at] >> 6] |= np.uint64(1) << np.uint64(rows[at] & 63)
+
+
 # bits[place, word]: bit i of a word is row 64 * word + i, set where the row agrees with the value at this place. places[query,
 # level]: the place of each value of a query. sizes[row], first_records[row]: records of a row, and the first of them; rows are in
 # the order of their first records. O(queries x words x levels), less where early levels agree with few rows. Trap: rows beyond

@@ -114,6 +114,8 @@ def _combine_many(
 
 def _agreeing_bits(comparison: Comparison, values: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.uint8]:
     """One row of bits per value: the masked rows with these codes that agree with it, filled up to whole words of 64 bits."""
+    if is_compiler_loaded():
+        return _set_agreeing_bits(comparison, values, codes)
     listed = comparison.starts[1:] > comparison.starts[:-1]
     packed = np.zeros((len(values), (len(codes) + 63) // 64 * 8), dtype=np.uint8)
     filled = (len(codes) + 7) // 8
@@ -128,3 +130,20 @@ def _agreeing_bits(comparison: Comparison, values: NDArray[np.int64], codes: NDA
             agrees[place, comparison.members[comparison.starts[value] : comparison.starts[value + 1]]] = True
         packed[begin : begin + block, :filled] = np.packbits(agrees[:, codes], axis=1, bitorder="little")
     return packed
+
+
+def _set_agreeing_bits(comparison: Comparison, values: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The same in compiled code, which sets the bits of the agreeing rows and looks at no others."""
+    from discreet.risks.target_linkage.bit_kernels import set_agreeing_bits
+
+    rows = np.argsort(codes, kind="stable")
+    row_starts = np.searchsorted(codes[rows], np.arange(comparison.blank + 2))
+    bits = np.zeros((len(values), (len(codes) + 63) // 64), dtype=np.uint64)
+    for begin in range(0, len(values), _QUERIES_PER_TURN):
+        report_progress("target_linkage", begin, len(values))
+        turn = slice(begin, begin + _QUERIES_PER_TURN)
+        set_agreeing_bits(
+            rows, row_starts, values[turn], comparison.first, comparison.last, comparison.starts, comparison.members,
+            comparison.blank, bits[turn],
+        )  # fmt: skip
+    return bits.view(np.uint8)

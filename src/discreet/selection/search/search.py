@@ -41,6 +41,8 @@ _LONGEST_PLAN_SHARE = 0.2
 """Share of a search's time that a single plan may take; only a search with a time limit stops a plan."""
 _LONGEST_PLAN_MEASUREMENTS = 3.0
 """The same in multiples of the time that measuring the original took, if that is longer."""
+_MOST_PLAN_SHARE = 0.35
+"""The share that a single plan may take at most, however long the original took to measure: another one must fit in."""
 _SHARE_OF_GAPS, _SHARE_OF_GAPS_OF_BEST = 0.35, 0.6
 """Shares of a search's time that looking for gaps in the evidence may take; of a plan that would be the best without, more."""
 
@@ -134,7 +136,7 @@ class Search:
     def _longest_plan(self, seconds: float) -> float:
         """How long a plan may take in a search of so many seconds: a share of them, but time enough to measure what it did."""
         measuring = self.evaluate.measuring + self.evaluate.measuring_informed
-        return max(_LONGEST_PLAN_SHARE * seconds, _LONGEST_PLAN_MEASUREMENTS * measuring)
+        return max(_LONGEST_PLAN_SHARE * seconds, min(_LONGEST_PLAN_MEASUREMENTS * measuring, _MOST_PLAN_SHARE * seconds))
 
     def _try_next_point(self, starts: list[Point], end: float, longest: float | None) -> bool:
         """Draw a point and try its plan; False if the plan was tried before."""
