@@ -8,7 +8,7 @@ from discreet.selection.outcome import TriedPlan
 from discreet.selection.space.dimensions import Point, Space
 from discreet.selection.space.prepare import coarsest_point, quickest_point
 
-_SLOWER_TO_CONFIRM = 2.5
+_SLOWER_TO_CONFIRM = 1.5
 """How many times as long as a quick plan one may take on the sample to be tried on the whole table too."""
 _MOST_POINTS_TO_CONFIRM = 12
 """Points of the sample that are tried on the whole table."""
