@@ -143,8 +143,8 @@ def reserve_for_attacks(data: Microdata, options: SelectOptions) -> float:
 def _explain_attacks(assessment: Assessment) -> list[str]:
     """That attacks were sampled in the search, and on how many people the verdict on them rests."""
     names = dict.fromkeys(verdict.limit.split(".")[0] for verdict in assessment.verdicts)
-    made = {name: assessment.after[name].summary.get("attacks") for name in names if name in assessment.after}
-    attacked = [f"{name} on {number:,} attacks" for name, number in made.items() if isinstance(number, int)]
+    numbers = {name: assessment.after[name].summary.get("attacks") for name in names if name in assessment.after}
+    attacked = [f"{name} on {number:,} attacks" for name, number in numbers.items() if isinstance(number, int)]
     if not attacked:
         return []
     return [f"Attacks were sampled while plans were compared; the verdict on this plan rests for {', '.join(attacked)}."]
@@ -184,8 +184,8 @@ def look_for_gaps(
             return plans
         if outcome.gaps is None:  # no time was left for it, or the plan does not meet the limits on a second look
             return plans
-        found = replace(best.outcome, gaps=outcome.gaps, gap_columns=outcome.gap_columns)
-        plans[plans.index(best)] = replace(best, outcome=found)
+        examined = replace(best.outcome, gaps=outcome.gaps, gap_columns=outcome.gap_columns)
+        plans[plans.index(best)] = replace(best, outcome=examined)
 
 
 def _hope(plan: TriedPlan) -> TriedPlan:

@@ -135,9 +135,9 @@ def number_keys(
     rank = np.empty(len(occurring), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(occurring))  # keys are numbered as they first occur
     new[order] = rank[dense]
-    asked = np.repeat(np.arange(len(query_begin) - 1), np.diff(query_begin)) * cardinality + query_codes[queries[query_order]]
-    place = np.minimum(np.searchsorted(occurring, asked), max(len(occurring) - 1, 0))
-    query_new[query_order] = np.where(occurring[place] == asked, rank[place], -1) if len(occurring) else -1
+    queried = np.repeat(np.arange(len(query_begin) - 1), np.diff(query_begin)) * cardinality + query_codes[queries[query_order]]
+    place = np.minimum(np.searchsorted(occurring, queried), max(len(occurring) - 1, 0))
+    query_new[query_order] = np.where(occurring[place] == queried, rank[place], -1) if len(occurring) else -1
     return len(occurring)
 
 

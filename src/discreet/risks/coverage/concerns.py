@@ -44,13 +44,17 @@ class Shares:
 def find_concerns(data: Microdata, paired: Paired | None, findings: Findings, shares: Shares) -> None:
     """Fill the findings about released columns, by their released values."""
     records = len(data)
-    asked = [examined for examined in findings.examined if examined.accepted is None]
-    columns = dict(zip([examined.name for examined in asked], encode(data, [examined.name for examined in asked]), strict=True))
-    findings.unread_keys = [examined.name for examined in asked if examined.unread_key and len(columns[examined.name].values) > 1]
+    open_columns = [examined for examined in findings.examined if examined.accepted is None]
+    columns = dict(
+        zip([examined.name for examined in open_columns], encode(data, [examined.name for examined in open_columns]), strict=True)
+    )
+    findings.unread_keys = [
+        examined.name for examined in open_columns if examined.unread_key and len(columns[examined.name].values) > 1
+    ]
     classes = KeyClasses(encode(data, [examined.name for examined in findings.examined if examined.known_to]), records)
     left: list[Column] = []
-    for number, examined in enumerate(asked):
-        report_progress("coverage", number, 2 * len(asked))
+    for number, examined in enumerate(open_columns):
+        report_progress("coverage", number, 2 * len(open_columns))
         column = columns[examined.name]
         facts = Facts(column, look_up_name(examined.name), records)
         undecided = _is_undecided(examined, facts)

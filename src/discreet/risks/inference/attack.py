@@ -33,7 +33,7 @@ def attack_secret(
     search = NearestSearch(known, records, neighbours)
     votes = _Votes(search.of, secret)
     success = blind.copy()
-    for near in (part for found in search.walk("inference") for part in found.split(votes.numbers[found.rows])):
+    for near in (part for block in search.walk("inference") for part in block.split(votes.numbers[block.rows])):
         person, guess = votes.most_common(near)
         person += near.start
         person, guess = person[has_truth[person]], guess[has_truth[person]]

@@ -29,7 +29,7 @@ Companions = Mapping[str, tuple[str, ...]]
 
 def find_companions(data: Microdata, keys: Sequence[str], counter: GapCounter, protected: Collection[str]) -> Companions:
     """The columns that give keys back, those that were found first first; empty where a table has no keys."""
-    found: dict[str, tuple[str, ...]] = {}
+    companions: dict[str, tuple[str, ...]] = {}
     plan = data.policy.plan.model_copy(update={"steps": ()})
     table = _blank(data.drop(data.named(Role.IDENTIFIER)), keys)
     for _ in range(_MOST_ROUNDS if keys else 0):
@@ -44,9 +44,9 @@ def find_companions(data: Microdata, keys: Sequence[str], counter: GapCounter, p
                 new[chosen] = (*new.get(chosen, ()), key)
         if not new:
             break
-        found |= new
+        companions |= new
         table = _blank(table, list(new))
-    return dict(list(found.items())[:MOST_COMPANIONS])
+    return dict(list(companions.items())[:MOST_COMPANIONS])
 
 
 def _blank(data: Microdata, names: Sequence[str]) -> Microdata:

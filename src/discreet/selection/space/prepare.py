@@ -56,16 +56,16 @@ def _look_for_companions(space: Space, data: Microdata, options: SelectOptions, 
         if first.expected_for_gaps > _SHARE_OF_COMPANIONS * options.seconds:
             return {}
         deadline = time.monotonic() + _SHARE_OF_COMPANIONS * options.seconds
-    found: Companions = {}
+    companions: Companions = {}
     try:
         with stop_after(deadline):
-            found = find_companions(first.data, space.keys, first.gap_counter, options.protect)
-            treated = with_companions(space, data, options, found)
+            companions = find_companions(first.data, space.keys, first.gap_counter, options.protect)
+            treated = with_companions(space, data, options, companions)
             plan = build_plan(first.data, treated, quickest_point(treated), scale=first.scale)
-            found = {**found, **find_unexamined(first.data, plan, first.secret, first.gap_counter, options.protect)}
+            companions = {**companions, **find_unexamined(first.data, plan, first.secret, first.gap_counter, options.protect)}
     except (OutOfTimeError, DiscreetError):  # what was found until then counts; the gaps of each plan are looked for anyway
         pass
-    return found
+    return companions
 
 
 def _companions_of_earlier_run(storage: Any) -> Companions | None:

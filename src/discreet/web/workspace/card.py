@@ -79,8 +79,8 @@ def describe_record(preview: Preview, file: Path, record: int) -> RecordCard:
     place = at if in_sample else len(data) - 1
     masked_place = _masked_place(preview, at) if in_sample else None
     values = data.frame.row(place, named=True)
-    found = _finding_sets(preview, data, place)
-    named = list(dict.fromkeys(name for known, *_ in found[:MOST_SETS] for name in known))
+    finding_sets = _finding_sets(preview, data, place)
+    named = list(dict.fromkeys(name for known, *_ in finding_sets[:MOST_SETS] for name in known))
     agreeing = _agreeing_rows(file, named, values)
     sets = [
         FindingSet(
@@ -91,7 +91,7 @@ def describe_record(preview: Preview, file: Path, record: int) -> RecordCard:
             _count_masked(preview, masked_place, known),
             learnt,
         )
-        for known, probability, share, learnt in found[:MOST_SETS]
+        for known, probability, share, learnt in finding_sets[:MOST_SETS]
     ]
     masked = preview.release.masked
     after = masked.frame.row(masked_place, named=True) if masked_place is not None else {}

@@ -17,9 +17,9 @@ from discreet.web.projects.releases import Release
 
 def map_of(connection: Connection, project: Project) -> dict[str, Any] | None:
     """The points with their places in a square of 100, and what the axes say; None before anything was run."""
-    made = releases.list_releases(connection, project)
-    axes = list_axes(made)
-    risk, loss = (choose_axis(axes, kind, "", made) for kind in ("risk", "loss"))
+    listed = releases.list_releases(connection, project)
+    axes = list_axes(listed)
+    risk, loss = (choose_axis(axes, kind, "", listed) for kind in ("risk", "loss"))
     points = map_points(connection, project, risk, loss) if risk and loss else []
     return lay_out(points, risk, loss) if points else None
 
@@ -27,12 +27,12 @@ def map_of(connection: Connection, project: Project) -> dict[str, Any] | None:
 def lay_out(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> dict[str, Any]:
     """Points (each with ``risk`` and ``loss``) with their places in a square of 100, and what the axes say."""
     across, up = ([float(point[axis]) for point in points] for axis in ("loss", "risk"))
-    placed = [
+    on_map = [
         {**point, "x": _place(point["loss"], across), "y": 100 - _place(point["risk"], up)}
         for point in points
     ]  # fmt: skip
     return {
-        "points": placed,
+        "points": on_map,
         "risk": catalogue.describe_limit(risk)["meaning"] or risk,
         "loss": catalogue.describe_limit(loss)["meaning"] or loss,
         "risk_name": risk,

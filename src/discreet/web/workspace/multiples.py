@@ -44,8 +44,8 @@ class Bars:
             return np.where(np.isnan(numbers), missing, inner).astype(np.int64)
         text = column.cast(pl.String) if column.dtype != pl.String else column
         places = {str(value): at for at, value in enumerate(self.values)}
-        found = text.replace_strict(list(places), list(places.values()), default=others, return_dtype=pl.Int64)
-        return np.where(text.is_null().to_numpy(), missing, found.fill_null(missing).to_numpy()).astype(np.int64)
+        codes = text.replace_strict(list(places), list(places.values()), default=others, return_dtype=pl.Int64)
+        return np.where(text.is_null().to_numpy(), missing, codes.fill_null(missing).to_numpy()).astype(np.int64)
 
     def count(self, column: pl.Series) -> list[int]:
         """Records per bar."""

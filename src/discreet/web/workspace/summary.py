@@ -78,9 +78,9 @@ def list_page(
     """A page of the risky records that a view shows."""
     bars = None
     if view.on and not view.brushes_risk:
-        found = [one.bars for one in views.multiples if one.name == view.on]
-        if not found:
+        matching = [one.bars for one in views.multiples if one.name == view.on]
+        if not matching:
             raise InvalidRequest(f"there is no distribution of '{view.on[:80]}'")
-        bars = found[0]
+        bars = matching[0]
     columns = listed_columns(desk.policy, preview.original, "" if view.brushes_risk else view.on)
     return list_records(risks, view, threshold, columns, desk.existing_file, bars, size)

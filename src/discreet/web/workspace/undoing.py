@@ -121,18 +121,18 @@ def _go_to(connection: Connection, user: User, project: Project, revision: int, 
     return policies.edit(connection, user, project, project.revision, sections, what)
 
 
-def _read_digests(connection: Connection, project_id: int, wanted: Mapping[int, float]) -> dict[int, str]:
-    missing = [number for number, at in wanted.items() if (project_id, number, at) not in _digests]
+def _read_digests(connection: Connection, project_id: int, changed_at: Mapping[int, float]) -> dict[int, str]:
+    missing = [number for number, at in changed_at.items() if (project_id, number, at) not in _digests]
     if missing:
         query = select(revisions.c.revision, revisions.c.policy).where(
             revisions.c.project_id == project_id, revisions.c.revision.in_(missing)
         )
         for row in connection.execute(query).all():
-            _digests[(project_id, row.revision, wanted[row.revision])] = _digest(row.policy)
-    found = {number: _digests[(project_id, number, at)] for number, at in wanted.items()}
+            _digests[(project_id, row.revision, changed_at[row.revision])] = _digest(row.policy)
+    digests = {number: _digests[(project_id, number, at)] for number, at in changed_at.items()}
     while len(_digests) > _DIGESTS_KEPT:
         _digests.popitem(last=False)
-    return found
+    return digests
 
 
 def _digest(policy: Any) -> str:
