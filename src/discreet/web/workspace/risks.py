@@ -100,17 +100,28 @@ class RecordRisks:
 
     def count_above(self, threshold: float) -> tuple[Count, Count]:
         """Records with a greater risk than a threshold, before and after masking."""
-        before, after = self._sorted
-        return self._count(before, threshold), self._count(after, threshold)
+        before, after = (
+            self._count(risks, least, threshold) for risks, least in zip(self._sorted, self._least_in_table, strict=True)
+        )
+        return before, after
 
-    def _count(self, risks: Floats, threshold: float) -> Count:
-        above = int(len(risks) - np.searchsorted(risks, threshold, side="right"))
+    @cached_property
+    def _least_in_table(self) -> tuple[Floats, Floats]:
+        """The least risks that the sample allows for in the whole table, sorted: the slider asks for them at every position."""
+        before, after = (np.sort(self._shrink(risks)) if self.is_sample else risks for risks in self._sorted)
+        return before, after
+
+    def _shrink(self, risks: Floats) -> Floats:
+        # a class of f records in the sample has at most about this many times N/n records in the table
+        excess = _poisson_excess(1 / risks) if self.measure == "k_anonymity" else _poisson_excess(1.0)
+        least: Floats = risks / excess / (self.of / len(self.rows))
+        return least
+
+    def _count(self, risks: Floats, least: Floats, threshold: float) -> Count:
+        above = _count_greater(risks, threshold)
         if not self.is_sample:
             return Count(above, above, above)
-        size, scale = len(self.rows), self.of / len(self.rows)
-        # a class of f records in the sample has at most about this many times N/n records in the table
-        shrunk = risks / (_poisson_excess(1 / risks) if self.measure == "k_anonymity" else _poisson_excess(1.0)) / scale
-        surely = int((shrunk > threshold).sum())
+        size, surely = len(self.rows), _count_greater(least, threshold)
         low = math.floor(wilson_interval(surely, size)[0] * self.of)
         return Count(above, max(low, surely), math.ceil(wilson_interval(above, size)[1] * self.of))
 
@@ -171,6 +182,11 @@ def wilson_interval(count: int, size: int) -> tuple[float, float]:
     middle = (share + square / 2) / (1 + square)
     half = _Z / (1 + square) * math.sqrt(share * (1 - share) / size + square / (4 * size))
     return (0.0 if count == 0 else max(0.0, middle - half)), (1.0 if count == size else min(1.0, middle + half))
+
+
+def _count_greater(numbers: Floats, threshold: float) -> int:
+    """How many of the sorted numbers are greater than a threshold."""
+    return int(len(numbers) - np.searchsorted(numbers, threshold, side="right"))
 
 
 def _poisson_excess(size: Any) -> Any:
