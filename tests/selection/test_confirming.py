@@ -61,3 +61,9 @@ def test_coarse_plans_are_tried_on_the_whole_table_if_none_meets_the_limits_of_t
     first = next(trial for trial in trials if trial.whole)
     assert any(step["method"] in ("generalization", "local_suppression") for step in first.plan["steps"])
     assert selection.met
+
+
+def test_a_plan_that_will_not_be_stopped_comes_before_a_slow_one_that_is_better_on_the_sample() -> None:
+    """On 171,067 claims groups of near records were stopped on the whole table, and no time was left for Mondrian."""
+    plans = [tried(1, 1.0, 0.17, 0.5), tried(2, 2.0, 0.07, 1.2), tried(3, 3.0, 0.03, 2.2), tried(4, 3.0, 0.02, 9.0)]
+    assert [point["k"] for point in points_to_confirm(plans, 1.0)] == [1, 2, 3]

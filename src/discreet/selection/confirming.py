@@ -8,8 +8,8 @@ from discreet.selection.outcome import TriedPlan
 from discreet.selection.space.dimensions import Point, Space
 from discreet.selection.space.prepare import coarsest_point, quickest_point
 
-_SLOWER_TO_CONFIRM = 1.5
-"""How many times as long as a quick plan one may take on the sample to be tried on the whole table too."""
+_SLOWER_TO_CONFIRM, _SURE_TO_END = 2.5, 1.5
+"""How many times as long as a quick plan one may take on the sample to be tried on the whole table too, and not to be stopped."""
 _MOST_POINTS_TO_CONFIRM = 12
 """Points of the sample that are tried on the whole table."""
 
@@ -20,7 +20,8 @@ def points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> list
     With a time limit, points whose plan took at most ``longest`` seconds on the sample are quick. The first point is the quick
     one with the least risk that meets the limits, which the whole table is likely to confirm. The others are not much slower,
     unless only slow ones meet the limits on the sample: a slow plan that does is worth more than a quick one that does not.
-    The best of each finish come first: the best plans on the sample are often neighbours of one, and the whole table may differ.
+    The second is the best that will hardly be stopped on the whole table: a slow one in its place could use up all the time.
+    Then come the best of each finish: the best plans on the sample are often neighbours of one, and the whole table may differ.
     """
     fitting = [plan for plan in tried if longest is None or plan.outcome.seconds <= _SLOWER_TO_CONFIRM * longest]
     if not any(plan.outcome.meets_limits for plan in fitting):
@@ -30,7 +31,10 @@ def points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> list
     ranked = sorted(fitting, key=lambda plan: plan.outcome.rank)
     finishes = dict.fromkeys(plan.point.get("finish") for plan in ranked if plan.outcome.meets_limits)
     of_each_finish = [next(plan for plan in ranked if plan.point.get("finish") == finish) for finish in finishes]
-    best = [*of_each_finish, *(plan for plan in ranked if plan not in of_each_finish)][:_MOST_POINTS_TO_CONFIRM]
+    in_time = [plan for plan in ranked if longest is None or plan.outcome.seconds <= _SURE_TO_END * longest]
+    first = [plan for plan in in_time if plan.outcome.meets_limits][:1]
+    ordered = [*first, *of_each_finish, *ranked]
+    best = [plan for index, plan in enumerate(ordered) if plan not in ordered[:index]][:_MOST_POINTS_TO_CONFIRM]
     safest = sorted(quick, key=lambda plan: plan.outcome.risk)[:1]
     return [dict(plan.point) for plan in (*safest, *(plan for plan in best if plan not in safest))]
 

@@ -41,7 +41,7 @@ _LONGEST_PLAN_SHARE = 0.2
 """Share of a search's time that a single plan may take; only a search with a time limit stops a plan."""
 _LONGEST_PLAN_MEASUREMENTS = 3.0
 """The same in multiples of the time that measuring the original took, if that is longer."""
-_MOST_PLAN_SHARE = 0.35
+_MOST_PLAN_SHARE = 0.45
 """The share that a single plan may take at most, however long the original took to measure: another one must fit in."""
 _SHARE_OF_GAPS, _SHARE_OF_GAPS_OF_BEST = 0.35, 0.6
 """Shares of a search's time that looking for gaps in the evidence may take; of a plan that would be the best without, more."""
