@@ -141,3 +141,10 @@ def test_gaps_of_a_plan_that_would_be_the_best_may_take_more_of_the_time() -> No
     assert not is_needless(0.2)
     evaluate.counting_gaps = 6.0
     assert is_needless(0.2), "seven of eight seconds are too many for any plan"
+
+
+def test_no_time_is_spent_on_the_gaps_of_the_first_plan_of_a_search_with_a_time_limit() -> None:
+    """On 171,067 claims they took the time of a plan with a third of its loss, which then could not be examined."""
+    search = Search.__new__(Search)
+    search._timed, search.tried = True, []
+    assert search._is_needless(Outcome(1.0, 0.17))

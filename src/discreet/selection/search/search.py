@@ -226,8 +226,11 @@ class Search:
         """Whether to look for no gaps in the evidence of a plan.
 
         So it is if an earlier plan without gaps is at least as good in everything, and in a search with a time limit if gaps
-        took their share of the time: those of the plan that is chosen in the end are looked for then.
+        took their share of the time: those of the plan that is chosen in the end are looked for then. The first plan of such a
+        search is a safe one to fall back on, and others nearly always lose less.
         """
+        if self._timed and not self.tried:
+            return True
         acceptable = [plan.outcome for plan in self.tried if plan.outcome.is_acceptable]
         best = min((earlier.ranked_loss for earlier in acceptable), default=math.inf)
         share = _SHARE_OF_GAPS_OF_BEST if outcome.ranked_loss < best else _SHARE_OF_GAPS
