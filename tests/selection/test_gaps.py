@@ -143,8 +143,12 @@ def test_gaps_of_a_plan_that_would_be_the_best_may_take_more_of_the_time() -> No
     assert is_needless(0.2), "seven of eight seconds are too many for any plan"
 
 
-def test_no_time_is_spent_on_the_gaps_of_the_first_plan_of_a_search_with_a_time_limit() -> None:
+@pytest.mark.parametrize(("seconds", "needless"), [(5.0, True), (1.0, False)])
+def test_no_long_time_is_spent_on_the_gaps_of_the_first_plan_of_a_search_with_a_time_limit(
+    seconds: float, needless: bool
+) -> None:
     """On 171,067 claims they took the time of a plan with a third of its loss, which then could not be examined."""
     search = Search.__new__(Search)
-    search._timed, search.tried = True, []
-    assert search._is_needless(Outcome(1.0, 0.17))
+    search._timed, search._time, search._began, search.tried = True, 25.0, time.monotonic() - 20.0, []
+    search.evaluate = SimpleNamespace(expected_for_gaps=seconds, counting_gaps=0.0)  # type: ignore[assignment]
+    assert search._is_needless(Outcome(1.0, 0.17)) is needless

@@ -41,6 +41,8 @@ _LONGEST_PLAN_SHARE = 0.2
 """Share of a search's time that a single plan may take; only a search with a time limit stops a plan."""
 _LONGEST_PLAN_MEASUREMENTS = 3.0
 """The same in multiples of the time that measuring the original took, if that is longer."""
+_SHARE_OF_FIRST_GAPS = 0.1
+"""Share of a search's time up to which the gaps of its first plan are looked for."""
 _MOST_PLAN_SHARE = 0.45
 """The share that a single plan may take at most, however long the original took to measure: another one must fit in."""
 _SHARE_OF_GAPS, _SHARE_OF_GAPS_OF_BEST = 0.35, 0.6
@@ -84,7 +86,7 @@ class Search:
         self.outcomes: dict[str, Outcome] = {}
         """The outcome of each plan tried, by the plan as JSON: different points can have the same plan."""
         self.draws = 0
-        self._began, self._timed = time.monotonic(), False
+        self._began, self._timed, self._time = time.monotonic(), False, math.inf
         self.interrupted = False
         """Whether the user stopped the search; what was tried before counts."""
         self._load()
@@ -107,6 +109,7 @@ class Search:
         """Try plans until the budget is spent, the starting points first; a plan that the deadline stops is not recorded."""
         expected_seconds, best_seconds, began = 0.0, 0.0, time.monotonic()
         self._began, self._timed = began, budget.deadline is not None
+        self._time = math.inf if budget.deadline is None else budget.deadline - began
         starts = list(starts)
         most_draws = _MOST_DRAWS_PER_PLAN * (budget.trials or 10**9)
         while budget.allows_another(len(self.tried), expected_seconds, best_seconds) and self.draws < most_draws:
@@ -227,9 +230,9 @@ class Search:
 
         So it is if an earlier plan without gaps is at least as good in everything, and in a search with a time limit if gaps
         took their share of the time: those of the plan that is chosen in the end are looked for then. The first plan of such a
-        search is a safe one to fall back on, and others nearly always lose less.
+        search is a safe one to fall back on, others nearly always lose less, and where it takes long to look, they come first.
         """
-        if self._timed and not self.tried:
+        if self._timed and not self.tried and self.evaluate.expected_for_gaps > _SHARE_OF_FIRST_GAPS * self._time:
             return True
         acceptable = [plan.outcome for plan in self.tried if plan.outcome.is_acceptable]
         best = min((earlier.ranked_loss for earlier in acceptable), default=math.inf)
