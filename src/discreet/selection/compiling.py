@@ -95,11 +95,14 @@ def compile_in_background(data: Microdata, options: SelectOptions) -> Background
     if options.seconds is None:
         return BackgroundCompiler(data, {})
     few = Microdata(data.frame.head(_RECORDS), data.policy, data.source)
-    space = build_space(few, options)
-    finishes = [finish for finish in _ORDER if finish in space.uncompiled and finish in space.choices["finish"]]
     seeded = data.policy.plan.model_copy(update={"seed": 0, "key": None})  # the owner's key stays in this process
     few = few.with_policy(few.policy.with_(plan=seeded))
-    plans = {finish: build_plan(few, space, space.unchanged_point() | {"finish": finish}) for finish in finishes}
+    try:
+        space = build_space(few, options)
+        finishes = [finish for finish in _ORDER if finish in space.uncompiled and finish in space.choices["finish"]]
+        plans = {finish: build_plan(few, space, space.unchanged_point() | {"finish": finish}) for finish in finishes}
+    except DiscreetError:  # the search itself will meet it on all records, or not
+        plans = {}
     return BackgroundCompiler(few, {finish: plan.model_copy(update={"seed": 0, "key": None}) for finish, plan in plans.items()})
 
 
