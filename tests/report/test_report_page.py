@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,3 +152,13 @@ def test_a_table_without_records_has_a_report(people: Microdata) -> None:
     empty = people.replace(people.frame.clear(), people.records[:0])
     page = render(gather(empty, discreet.mask(empty, {"steps": [{"method": "remove_identifiers"}]})))
     assert "Release report" in page
+
+
+def test_a_chart_of_which_every_count_is_hidden_is_replaced_by_a_sentence() -> None:
+    """The page showed the word None above the caption."""
+    policy = {"attributes": {"age": {"role": "key"}}, "risk": {"k_anonymity": {}}, "limits": {"k_anonymity.k": 2}}
+    data = discreet.read(pl.DataFrame({"age": [30, 30, 40, 41]}), policy)
+    few = discreet.mask(data, {"steps": []})
+    page = without_script(render(gather(few.original, few)))
+    assert "No count can be shown." in page
+    assert not re.search(r"<figure>(<h3>[^<]*</h3>)?None", page)
