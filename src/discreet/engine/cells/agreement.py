@@ -68,10 +68,10 @@ class _Runs:
 
         Either the other run starts inside this one, or this one starts inside the other, after its start.
         """
-        left, right = _expand_ranges(np.searchsorted(others.first, self.first), np.searchsorted(others.first, self.last))
+        left, right = expand_ranges(np.searchsorted(others.first, self.first), np.searchsorted(others.first, self.last))
         order = np.argsort(self.first, kind="stable")
         starts = self.first[order]
-        later, earlier = _expand_ranges(np.searchsorted(starts, others.first, side="right"), np.searchsorted(starts, others.last))
+        later, earlier = expand_ranges(np.searchsorted(starts, others.first, side="right"), np.searchsorted(starts, others.last))
         return (
             np.concatenate((self.owner[left], self.owner[order[earlier]])),
             np.concatenate((others.owner[right], others.owner[later])),
@@ -93,10 +93,10 @@ def _runs_by_owner(atoms: Atoms) -> _Runs:
     return _Runs(owner[places], first[places], last[places])
 
 
-def _expand_ranges(low: NDArray[np.int64], high: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def expand_ranges(low: NDArray[np.int64], high: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each range of integers, its number once per member, and the members.
 
-    >>> [array.tolist() for array in _expand_ranges(np.array([4, 0, 2]), np.array([6, 0, 3]))]
+    >>> [array.tolist() for array in expand_ranges(np.array([4, 0, 2]), np.array([6, 0, 3]))]
     [[0, 0, 2], [4, 5, 2]]
     """
     counts = np.maximum(high - low, 0)

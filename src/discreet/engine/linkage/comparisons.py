@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.agreement import agreeing_codes
+from discreet.engine.cells.agreement import agreeing_codes, expand_ranges
 from discreet.engine.cells.atoms import atoms_of, read_sides
 from discreet.engine.cells.midpoints import as_numbers, is_number, positions_per_unit
 from discreet.engine.cells.positions import position
@@ -262,9 +262,8 @@ def _target_masked_pairs(
     codes: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64], order: NDArray[np.int64]
 ) -> Any:
     """(target code, masked code) pairs from the run of target ranks of each masked code."""
-    lengths = np.maximum(last - first, 0)
-    steps = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return order[np.repeat(first, lengths) + steps], np.repeat(codes, lengths)
+    owners, ranks = expand_ranges(first, last)
+    return order[ranks], codes[owners]
 
 
 def _comparison_from_pairs(
