@@ -33,11 +33,16 @@ def make_atoms(cells: list[set[int] | None]) -> Atoms:
 
 
 @settings(max_examples=200, deadline=None)
-@given(_cells, _cells, st.sampled_from([1, 3, 10, 1000]))
+@given(_cells, _cells, st.sampled_from([1, 3, 10, 1000]), st.sampled_from([0, 40, 1 << 40]))
 def test_agreeing_codes_are_those_whose_sets_of_atoms_meet(
-    queried: list[set[int] | None], searched: list[set[int] | None], most: int
+    queried: list[set[int] | None], searched: list[set[int] | None], most: int, words_per_pair: int
 ) -> None:
-    with patch.object(agreement, "_MOST_PAIRS", most):
+    """By joining runs (no word is worth a pair), by bits (any number is), and as the columns decide."""
+    with (
+        patch.object(agreement, "_MOST_PAIRS", most),
+        patch.object(agreement, "_WORDS_AT_ONCE", most),
+        patch.object(agreement, "_WORDS_PER_PAIR", words_per_pair),
+    ):
         starts, members = agreement.agreeing_codes(make_atoms(queried), make_atoms(searched))
     assert len(starts) == len(queried) + 1
     for code, atoms in enumerate(queried):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.engine.linkage import comparisons
 from discreet.engine.linkage.comparisons import compare
 from discreet.errors import DataError
 from discreet.model.cells import parse_group, parse_interval
@@ -42,7 +43,7 @@ def plainly_agree(target, cell, tolerance=None):
 def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, held, tolerance, way):
     left = pl.DataFrame(asked, schema={"a": pl.Int64, "b": pl.Int64, "c": pl.Int64}, orient="row")
     right = pl.DataFrame(held, schema={"a": pl.Int64, "b": pl.String, "c": pl.Int64}, orient="row")
-    comparisons = [
+    compared = [
         compare(left["a"], right["a"]),
         compare(left["b"], right["b"]),
         compare(left["c"], right["c"], tolerance=tolerance),
@@ -51,7 +52,7 @@ def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, 
         patch.setattr(agreement, "is_quicker_by_bits", lambda *_: way != "tree")
         patch.setattr(bit_rows, "_is_few", lambda *_: way == "bits")
         patch.setattr(bit_rows, "is_compiler_loaded", lambda: way != "bits")
-        found = count_agreeing_records(comparisons, left.height, right.height)
+        found = count_agreeing_records(compared, left.height, right.height)
     for at, target in enumerate(asked):
         agree = [
             row
@@ -62,6 +63,29 @@ def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, 
         ]
         assert found.counts[at] == len(agree)
         assert found.first[at] == (agree[0] if agree else -1)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(numbers, min_size=1, max_size=8), st.lists(cells, max_size=15), st.sampled_from([1, 3, 1000]))
+def test_records_that_agree_with_a_value_are_counted_in_parts_of_any_size(asked, held, at_once):
+    left, right = pl.Series("b", asked, dtype=pl.Int64), pl.Series("b", held, dtype=pl.String)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparisons, "_MEMBERS_AT_ONCE", at_once)
+        comparison = compare(left, right)
+        counts = comparison.agreeing()
+    known = [cell for cell in held if cell not in (None, "*")]
+    for code, value in enumerate(comparison.values.to_list()):
+        assert counts[code] == sum(plainly_agree(value, cell) for cell in known)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(cells, max_size=12))
+def test_a_column_compared_with_itself_agrees_as_with_its_copy(held):
+    column = pl.Series("b", held, dtype=pl.String)
+    alone, beside = compare(column, column), compare(column.clone(), column)
+    assert np.array_equal(alone.starts, beside.starts)
+    assert np.array_equal(alone.members, beside.members)
+    assert np.array_equal(alone.agreeing(), beside.agreeing())
 
 
 @settings(deadline=None, max_examples=100)
@@ -81,7 +105,7 @@ def test_bits_give_the_counts_of_the_tree_however_they_are_cut_into_blocks(block
     low, width = rng.integers(0, 40, 300), rng.integers(0, 9, 300)
     ranges = pl.Series([f"[{a}, {a + b}]" if b else str(a) for a, b in zip(low, width, strict=True)])
     sets = pl.Series([None if one == 0 else "{a|b}" if one == 1 else "c" for one in rng.integers(0, 3, 300)])
-    comparisons = [
+    compared = [
         compare(pl.Series(rng.integers(0, 50, 200)), ranges),
         compare(pl.Series(rng.choice(["a", "b", "c"], 200)), sets),
     ]
@@ -90,9 +114,9 @@ def test_bits_give_the_counts_of_the_tree_however_they_are_cut_into_blocks(block
     monkeypatch.setattr(bit_rows, "_is_few", lambda *_: few)
     monkeypatch.setattr(bit_rows, "is_compiler_loaded", lambda: not few)
     monkeypatch.setattr(agreement, "is_quicker_by_bits", lambda *_: True)
-    by_bits = count_agreeing_records(comparisons, 200, 300)
+    by_bits = count_agreeing_records(compared, 200, 300)
     monkeypatch.setattr(agreement, "is_quicker_by_bits", lambda *_: False)
-    by_tree = count_agreeing_records(comparisons, 200, 300)
+    by_tree = count_agreeing_records(compared, 200, 300)
     assert by_bits.counts.tolist() == by_tree.counts.tolist()
     assert by_bits.first.tolist() == by_tree.first.tolist()
     assert len(set(by_bits.counts.tolist())) > 5

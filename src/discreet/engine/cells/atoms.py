@@ -85,7 +85,10 @@ def shared_atoms(
 
 def atoms_of(readings: Sequence[Reading]) -> list[Atoms]:
     """The atoms of columns that were read as values of the same kind."""
-    return _text_atoms(readings) if readings[0].kind == "text" else _ordered_atoms(readings)
+    distinct = list({id(reading): reading for reading in readings}.values())  # a column that is compared with itself once
+    atoms = _text_atoms(distinct) if readings[0].kind == "text" else _ordered_atoms(distinct)
+    atoms_of_reading = {id(reading): own for reading, own in zip(distinct, atoms, strict=True)}
+    return [atoms_of_reading[id(reading)] for reading in readings]
 
 
 def read_sides(

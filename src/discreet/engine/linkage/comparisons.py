@@ -10,7 +10,8 @@ Agreement is computed once per pair of distinct values and looked up for records
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_VALUE_PAIRS = 200_000
+_MEMBERS_AT_ONCE = 1 << 20
+"""Listed codes that are processed at once: few, so that their memory is used again."""
 Fuzzy = tuple[Literal["similarity", "edits"], float]
 
 
@@ -54,12 +57,13 @@ class Comparison:
     values: pl.Series
     fuzzy: Fuzzy | None = None
     masked_values: pl.Series | None = None
-    keys: NDArray[np.int64] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def keys(self) -> NDArray[np.int64]:
+        """The further agreeing pairs of a target code and a masked code as sorted integers."""
         owners = np.repeat(np.arange(self.unknown), np.diff(self.starts))
         # nearly always sorted already, which a stable sort finds out in one pass
-        object.__setattr__(self, "keys", np.sort(owners * (self.blank + 1) + self.members, kind="stable"))
+        return np.sort(owners * (self.blank + 1) + self.members, kind="stable")
 
     @property
     def single(self) -> bool:
@@ -73,11 +77,20 @@ class Comparison:
     def agreeing(self) -> NDArray[np.int64]:
         """For each target value the number of masked records that agree with it (fuzzy attributes: that are equal)."""
         upto = np.concatenate(([0], np.cumsum(self.counts()[: self.blank])))
-        counts = upto[self.last] - upto[self.first]
-        owners = np.repeat(np.arange(self.unknown), np.diff(self.starts))
-        inside = (self.members >= self.first[owners]) & (self.members < self.last[owners])
-        extra = np.where(inside, 0, self.counts()[self.members])
-        return counts + np.bincount(owners, weights=extra, minlength=self.unknown).astype(np.int64)
+        agreeing, counts = upto[self.last] - upto[self.first], self.counts()
+        begin = 0
+        while begin < self.unknown and len(self.members):
+            end = max(begin + 1, int(np.searchsorted(self.starts, self.starts[begin] + _MEMBERS_AT_ONCE, side="right")) - 1)
+            members = self.members[self.starts[begin] : self.starts[end]]
+            sizes = np.diff(self.starts[begin : end + 1])
+            first, last = (np.repeat(edge[begin:end], sizes) for edge in (self.first, self.last))
+            is_in_run = (members >= first) & (members < last)  # counted there
+            extra = np.where(is_in_run, 0, counts[members])
+            in_lists = np.concatenate(([0], np.cumsum(extra)))
+            ends = np.cumsum(sizes)
+            agreeing[begin:end] += in_lists[ends] - in_lists[ends - sizes]
+            begin = end
+        return agreeing
 
     def compare_codes(self, targets: NDArray[np.int64], masked: NDArray[np.int64]) -> NDArray[np.int8]:
         """For pairs of codes: 1 where they agree, 0 where they do not, -1 where either is null or blank."""
@@ -160,21 +173,25 @@ def compare(
     declared = hierarchy is not None or cells is not None or target_cells is not None
     if not declared and masked.dtype == targets.dtype and masked.dtype != pl.String:
         return _compare_exactly(targets, masked)
-    left, right = encode_series(targets), encode_series(masked)
-    sides = [(left, target_cells), (right, cells)]
-    readings = read_sides(sides, hierarchy=hierarchy, reference=0 if true else None)
+    if targets is masked and target_cells is cells and not true:  # a column that is compared with itself is read once
+        left = right = encode_series(masked)
+        readings = read_sides([(right, cells)], hierarchy=hierarchy) * 2
+    else:
+        left, right = encode_series(targets), encode_series(masked)
+        readings = read_sides([(left, target_cells), (right, cells)], hierarchy=hierarchy, reference=0 if true else None)
     if not declared and masked.dtype == targets.dtype and not any(reading.cells or _has_stars(reading) for reading in readings):
         return _compare_exactly(targets, masked)
     target_atoms, masked_atoms = atoms_of(readings)
     starts, members = agreeing_codes(target_atoms, masked_atoms)
     known = len(left.values)
-    owners = np.repeat(np.arange(len(target_atoms.blank)), np.diff(starts))
     blank, blank_targets = masked_atoms.blank, np.flatnonzero(target_atoms.blank[:known])
     if len(blank_targets):  # a blank cell of a target agrees with every value
+        owners = np.repeat(np.arange(len(target_atoms.blank)), np.diff(starts))
         all_codes = np.flatnonzero(~blank[: len(right.values)])
         owners = np.concatenate((owners, np.repeat(blank_targets, len(all_codes))))
         members = np.concatenate((members, np.tile(all_codes, len(blank_targets))))
-    return _comparison_from_pairs(targets.name, left, right, blank, owners, members)
+        return _comparison_from_pairs(targets.name, left, right, blank, owners, members)
+    return _comparison_from_lists(targets.name, left, right, blank, starts[: known + 1], members)
 
 
 def _has_stars(reading: Reading) -> bool:
@@ -270,10 +287,17 @@ def _comparison_from_pairs(
     name: str, left: Column, right: Column, blank: NDArray[np.bool_], owners: NDArray[np.int64], members: NDArray[np.int64]
 ) -> Comparison:
     size, known = len(right.values), len(left.values)
-    masked = np.where(np.append(blank, True)[right.codes], size, right.codes).astype(np.int64)
     pairs = owners * (size + 1) + members if len(owners) else np.zeros(0, dtype=np.int64)
     if (np.diff(pairs) <= 0).any():
         pairs = np.unique(pairs)
     starts = np.searchsorted(pairs, np.arange(known + 1) * (size + 1))
+    return _comparison_from_lists(name, left, right, blank, starts, pairs % (size + 1))
+
+
+def _comparison_from_lists(
+    name: str, left: Column, right: Column, blank: NDArray[np.bool_], starts: NDArray[np.int64], members: NDArray[np.int64]
+) -> Comparison:
+    size, known = len(right.values), len(left.values)
+    masked = np.where(np.append(blank, True)[right.codes], size, right.codes).astype(np.int64)
     none = np.zeros(known, dtype=np.int64)
-    return Comparison(name, left.codes.astype(np.int64), masked, known, size, none, none, starts, pairs % (size + 1), left.values)
+    return Comparison(name, left.codes.astype(np.int64), masked, known, size, none, none, starts, members, left.values)

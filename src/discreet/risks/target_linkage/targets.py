@@ -115,10 +115,11 @@ def compare_attributes(
             fuzzy = ("edits", float(edits[name]))
         plain = fuzzy is None and name not in tolerance
         same_table, cells = units.frame is data.frame, data.cells.get(name)
+        masked = data.frame[name]
         comparisons.append(
             compare(
-                units.frame[name],
-                data.frame[name],
+                masked if same_table else units.frame[name],
+                masked,
                 tolerance=tolerance.get(name),
                 fuzzy=fuzzy,
                 hierarchy=_hierarchy(data, units.frame, name) if plain and cells is None else None,
