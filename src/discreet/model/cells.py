@@ -333,6 +333,8 @@ def _split_group(text: str) -> list[str] | None:
     text = text.removeprefix("!")
     if len(text) < 2 or text[0] != "{" or text[-1] != "}":
         return None
+    if "\\" not in text:  # nearly always, and groups of a large table are many
+        return None if "{" in text[1:-1] or "}" in text[1:-1] else text[1:-1].split("|")
     tokens, current, escaped = [], "", False
     for char in text[1:-1]:
         if escaped:
@@ -390,4 +392,4 @@ def _escape(member: str) -> str:
 
 
 def _unescape(token: str) -> str:
-    return re.sub(r"\\(.)", r"\1", token, flags=re.DOTALL)
+    return re.sub(r"\\(.)", r"\1", token, flags=re.DOTALL) if "\\" in token else token

@@ -9,7 +9,7 @@ integers agree too.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -228,6 +228,7 @@ def _text_atoms(readings: Sequence[Reading]) -> list[Atoms]:
                 patterns |= {part for part in cell.parts if isinstance(part, Prefix)}
     keys = sorted({(len(name), name, True) for name in names} | {(pattern.length, pattern.prefix, False) for pattern in patterns})
     atom_of_key = {key: number for number, key in enumerate(keys)}
+    atom_of_name = {name: number for number, (_, name, is_name) in enumerate(keys) if is_name}
     number = len(keys) + 1  # the last atom: all texts that no cell names
     runs = {pattern: (atom_of_key[pattern.length, pattern.prefix, False], _pattern_end(keys, pattern)) for pattern in patterns}
     atoms = []
@@ -235,15 +236,19 @@ def _text_atoms(readings: Sequence[Reading]) -> list[Atoms]:
         builder = _AtomsBuilder(reading, number)
         codes = np.flatnonzero(reading.plain)
         texts = reading.texts.to_list()
-        builder.first[codes] = [atom_of_key[len(texts[code]), texts[code], True] for code in codes.tolist()]
+        builder.first[codes] = [atom_of_name[texts[code]] for code in codes.tolist()]
         builder.last[codes] = builder.first[codes] + 1
+        sets: dict[int, list[int]] = {}
         for code, cell in reading.cells.items():
             if isinstance(cell, Prefix):
                 builder.put(code, [runs[cell]])
+            elif isinstance(cell, Group) and cell.members and not cell.parts and not cell.others:
+                sets[code] = [atom_of_name[name] for name in cell.members]
             elif isinstance(cell, Group):
-                own = [atom_of_key[len(name), name, True] for name in cell.members]
-                pieces = [(atom, atom + 1) for atom in own] + [runs[part] for part in cell.parts if isinstance(part, Prefix)]
+                own = [(atom_of_name[name], atom_of_name[name] + 1) for name in cell.members]
+                pieces = own + [runs[part] for part in cell.parts if isinstance(part, Prefix)]
                 builder.put(code, pieces, others=cell.others)
+        builder.put_sets(sets)
         atoms.append(builder.build())
     return atoms
 
@@ -295,6 +300,20 @@ class _AtomsBuilder:
         else:
             runs = [np.arange(low, high, dtype=np.int64) for low, high in joined]
             self.lists[code] = np.concatenate(runs) if runs else np.zeros(0, dtype=np.int64)
+
+    def put_sets(self, sets: Mapping[int, Sequence[int]]) -> None:
+        """Set the distinct atoms of many codes, at least one of each: a column of groups may have thousands of labels."""
+        sizes = np.array([len(atoms) for atoms in sets.values()], dtype=np.int64)
+        owners = np.repeat(np.array(list(sets), dtype=np.int64), sizes)
+        atoms = np.array([atom for own in sets.values() for atom in own], dtype=np.int64)
+        order = np.lexsort((atoms, owners))
+        atoms, codes = atoms[order], np.array(sorted(sets), dtype=np.int64)
+        bounds = np.append(np.searchsorted(owners[order], codes), len(atoms))
+        low, high = atoms[bounds[:-1]], atoms[bounds[1:] - 1] + 1
+        is_run = high - low == np.diff(bounds)
+        self.first[codes[is_run]], self.last[codes[is_run]] = low[is_run], high[is_run]
+        for place in np.flatnonzero(~is_run).tolist():
+            self.lists[int(codes[place])] = atoms[bounds[place] : bounds[place + 1]]
 
     def build(self) -> Atoms:
         sizes = np.zeros(len(self.blank), dtype=np.int64)

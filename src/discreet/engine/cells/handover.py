@@ -70,6 +70,7 @@ class _LabelDescriber:
         self.kind, self.own = original_kind(data, name), data.cells.get(name)
         self.sources, self.nominal = sources, nominal
         self.hierarchy, self.groups = hierarchy, hierarchy.groups if hierarchy is not None else {}
+        self.known = {*self.groups, *(self.own.labels if self.own is not None else ())}
 
     def describe(self, released: pl.Series) -> ColumnCells:
         texts = released.unique().drop_nulls()
@@ -104,9 +105,10 @@ class _LabelDescriber:
             return self.groups[text]
         if self.own is not None and text in self.own.labels:
             return [text]
+        if not self.known:
+            return ()
         group = parse_group(text)
-        known = {*self.groups, *(self.own.labels if self.own is not None else ())}
-        return group.members if group is not None and not known.isdisjoint(group.members) else ()
+        return group.members if group is not None and not self.known.isdisjoint(group.members) else ()
 
     def _resolve(self, text: str) -> Cell | str:
         """The meaning of a value or label of the table before the step."""

@@ -37,6 +37,8 @@ _SECONDS_TO_COMPILE = 10.0
 """Seconds that the first look for gaps takes longer where the kernels of coverage are not compiled yet."""
 _MOST_RECORDS_REMEMBERED = 60_000
 """Up to so many records, recoded and compared columns are remembered between plans; of more they would take too much memory."""
+_MOST_CELLS_REMEMBERED = 20_000_000
+"""Up to so many values, the columns that one plan masked are compared with the original once for all losses."""
 _RISK_PARAMETERS = ("alpha", "epsilon", "threshold", "max_sets", "missing")
 _MOST_HIGH_RISK_SHARE, _FEW_HIGH_RISK = 0.5, 5_000
 """A plan is given up if its targeted step would have to change more than this share of the records, unless they are few."""
@@ -121,6 +123,8 @@ class Evaluator:
             masked = mask_without_log(self.data, plan, None if self.patient else self._should_run, secret)
             if not len(masked):
                 return Outcome(self.worst, 1.0, error="no record is left")
+            if len(masked) * len(masked.columns) <= _MOST_CELLS_REMEMBERED:
+                masked.remember_derived()
             evidence = self._evidence(masked)
             measured = self._numbers(evidence)
             blank = {name: share_suppressed(self.data, masked, name) for name in self.guarded}
