@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from discreet import registry
+from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.engine.runtime import dispatch
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release
@@ -84,7 +84,7 @@ def _doubt_of_unmasked_columns(masked: Microdata, original: Microdata) -> str | 
     if len(masked) != len(original) or not (masked.records == original.records).any():
         return None
     rows = masked.records
-    if (rows < 0).any() or len(np.unique(rows)) != len(rows):
+    if (rows < 0).any() or len(unique_keys(rows)) != len(rows):
         return None
     touched = masked_columns(original)
     for name in masked.columns:

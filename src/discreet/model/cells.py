@@ -256,7 +256,8 @@ def union(cells: Iterable[Cell | str], kind: Kind) -> Cell | str:
     joined = _merge_intervals(intervals)
     if any(_is_open(interval.lower) and _is_open(interval.upper) for interval in joined):
         return EVERYTHING
-    members = {text for text in members if not _is_inside(text, kind, joined, patterns)}
+    if joined or patterns:
+        members = {text for text in members if not _is_inside(text, kind, joined, patterns)}
     parts = frozenset(joined) | frozenset(patterns)
     if not members and len(parts) == 1:
         return next(iter(parts))
@@ -352,6 +353,8 @@ def _split_group(text: str) -> list[str] | None:
 
 
 def _group(tokens: list[str], kind: Kind, *, others: bool) -> Group | None:
+    if kind == "text" and not any("*" in token or "\\" in token for token in tokens):
+        return Group(frozenset(tokens), others=others)
     members, parts = set(), set()
     for token in tokens:
         part = _escaped_pattern(token) if kind == "text" else parse_cell(_unescape(token), kind)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.cells.atoms import Atoms
+from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.engine.runtime.progress import report_progress
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ def agreeing_codes(queried: Atoms, searched: Atoms) -> tuple[NDArray[np.int64], 
     for some in runs.split(others):
         report_progress("agreement", int(some.owner[0]), codes)
         owners, agreeing = some.overlapping(others)
-        pairs = np.sort(owners * width + agreeing)  # np.unique hashes integers, which takes longer here
-        parts.append(pairs[np.append(np.ones(min(1, len(pairs)), dtype=np.bool_), pairs[1:] != pairs[:-1])])
+        parts.append(unique_keys(owners * width + agreeing))
     keys = np.concatenate(parts)
     starts = np.searchsorted(keys, np.arange(codes + 1) * width)
     return starts.astype(np.int64), keys % width
@@ -112,7 +112,7 @@ class _ComparedAtoms:
 
     @classmethod
     def of(cls, runs: _Runs, others: _Runs) -> _ComparedAtoms:
-        starts = np.unique(np.concatenate((runs.first, others.first)))
+        starts = unique_keys(np.concatenate((runs.first, others.first)))
         edges = (np.searchsorted(starts, edge) for edge in (runs.first, runs.last, others.first, others.last))
         return cls(runs, others, len(starts), *edges)
 

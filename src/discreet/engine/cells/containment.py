@@ -15,6 +15,7 @@ from discreet.engine.cells.atoms import Atoms, atoms_of, read_sides
 from discreet.engine.cells.positions import position
 from discreet.engine.cells.reader import Reading
 from discreet.engine.encoding.columns import Column
+from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.model.cells import ColumnCells, Group, Interval
 from discreet.model.hierarchy import Hierarchy
 
@@ -123,7 +124,7 @@ def _contained_pairs(masked_atoms: Atoms, atom_of_original: NDArray[np.int64], o
     counts = high - low
     steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     owners = np.repeat(np.repeat(np.arange(len(masked_atoms.blank)), np.diff(masked_atoms.starts)), counts)
-    return np.unique(owners * len(atom_of_original) + order[np.repeat(low, counts) + steps])
+    return unique_keys(owners * len(atom_of_original) + order[np.repeat(low, counts) + steps])
 
 
 def _spans(reading: Reading, numbers: NDArray[np.float64], size: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

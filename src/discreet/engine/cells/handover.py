@@ -70,6 +70,7 @@ class _LabelDescriber:
         self.kind, self.own = original_kind(data, name), data.cells.get(name)
         self.sources, self.nominal = sources, nominal
         self.hierarchy, self.groups = hierarchy, hierarchy.groups if hierarchy is not None else {}
+        self.resolved: dict[str, Cell | str] = {}
         self.known = {*self.groups, *(self.own.labels if self.own is not None else ())}
 
     def describe(self, released: pl.Series) -> ColumnCells:
@@ -111,7 +112,12 @@ class _LabelDescriber:
         return group.members if group is not None and not self.known.isdisjoint(group.members) else ()
 
     def _resolve(self, text: str) -> Cell | str:
-        """The meaning of a value or label of the table before the step."""
+        """The meaning of a value or label of the table before the step, which many labels may contain."""
+        if text not in self.resolved:
+            self.resolved[text] = self._find_meaning(text)
+        return self.resolved[text]
+
+    def _find_meaning(self, text: str) -> Cell | str:
         if self.own is not None and text in self.own.labels:
             return meaning_of(text, self.kind, self.own) or text
         if text in self.groups and (self.hierarchy is None or text not in self.hierarchy.position):

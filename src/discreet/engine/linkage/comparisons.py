@@ -24,6 +24,7 @@ from discreet.engine.cells.positions import position
 from discreet.engine.cells.reader import Reading
 from discreet.engine.encoding.columns import Column, encode_series
 from discreet.engine.encoding.shared_codes import to_common_type
+from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.errors import DataError
 from discreet.model.cells import EVERYTHING, Cell, ColumnCells, Group, Interval, Kind, parse_value
 from discreet.model.hierarchy import Hierarchy
@@ -289,7 +290,7 @@ def _comparison_from_pairs(
     size, known = len(right.values), len(left.values)
     pairs = owners * (size + 1) + members if len(owners) else np.zeros(0, dtype=np.int64)
     if (np.diff(pairs) <= 0).any():
-        pairs = np.unique(pairs)
+        pairs = unique_keys(pairs)
     starts = np.searchsorted(pairs, np.arange(known + 1) * (size + 1))
     return _comparison_from_lists(name, left, right, blank, starts, pairs % (size + 1))
 

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.encoding.shared_codes import as_text
+from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.errors import DataError
 from discreet.model.cells import EVERYTHING, parse_group, parse_interval
 from discreet.model.hierarchy import Hierarchy
@@ -43,7 +44,7 @@ def is_coarse(series: pl.Series, hierarchy: Hierarchy | None = None) -> bool:
 def merge_pairs(pair_lists: list[Pairs], width: int) -> Pairs:
     """The union of several lists of pairs, sorted."""
     width = max(width, 1)
-    keys = np.unique(np.concatenate([left * width + right for left, right in pair_lists]))
+    keys = unique_keys(np.concatenate([left * width + right for left, right in pair_lists]))
     return keys // width, keys % width
 
 

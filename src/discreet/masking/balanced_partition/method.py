@@ -10,6 +10,7 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from discreet.engine.encoding.columns import Column, encode, encode_series
+from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.cells import ColumnCells
@@ -231,7 +232,7 @@ class BalancedPartition(MaskingMethod):
     def _count_holders(self, data: Microdata, axis: Axis) -> NDArray[np.int64]:
         """The persons that hold each value of a key, or the records, by criterion."""
         persons = self._persons(data)
-        pairs = np.unique(axis.codes.astype(np.int64) * persons.number + persons.codes)
+        pairs = unique_keys(axis.codes.astype(np.int64) * persons.number + persons.codes)
         return np.bincount(pairs // persons.number, minlength=axis.column.cardinality)
 
     def _publish(self, data: Microdata, name: str, index: int, partition: Partition) -> pl.Series:

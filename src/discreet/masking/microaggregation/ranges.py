@@ -10,6 +10,7 @@ import polars as pl
 from discreet.engine.cells.hierarchies import leaf_text
 from discreet.engine.cells.range_ends import round_ends_outward
 from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.model.attribute import Level
 from discreet.model.cells import Group
 from discreet.model.microdata import Microdata
@@ -67,7 +68,7 @@ def _sets(
     column: Column, group: NDArray[np.int64], codes: NDArray[np.int64], number: int, missing: NDArray[np.bool_]
 ) -> list[str | None] | None:
     """The set of the categories of each group; None where every group has one category."""
-    pairs = np.unique(group * column.cardinality + codes)
+    pairs = unique_keys(group * column.cardinality + codes)
     owners, members = pairs // column.cardinality, pairs % column.cardinality
     if len(pairs) == number:
         return None

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.encoding.columns import encode_series
+from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.model.attribute import Role
 from discreet.risks.coverage.determinants import COARSE, Determinant, bin_codes, determinants_of
 from discreet.risks.coverage.lookups import Puzzle, best_guess, split
@@ -133,7 +134,7 @@ def best_constant(puzzle: Puzzle) -> float:
         return 0.0
     own = puzzle.own[cells] if puzzle.own is not None else np.zeros(len(cells), dtype=np.int64)
     _, counts = np.unique(own * puzzle.values + puzzle.truth[cells], return_counts=True)
-    labels = np.unique(own * puzzle.values + puzzle.truth[cells]) // puzzle.values
+    labels = unique_keys(own * puzzle.values + puzzle.truth[cells]) // puzzle.values
     best = np.zeros(int(labels.max()) + 1, dtype=np.int64)
     np.maximum.at(best, labels, counts)
     # a label with as many values as cells says nothing of other cells: of each label one cell is taken off as learnt from

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.engine.linkage.comparisons import Comparison
 from discreet.engine.runtime.compiled import is_compiler_loaded
 from discreet.engine.runtime.progress import report_progress
@@ -40,7 +41,7 @@ def is_quicker_by_bits(first: Comparison, table: NDArray[np.int64], queries: NDA
     The tree follows one branch per row that agrees with a target on its first attribute; the bits compare every row with every
     distinct value of every attribute.
     """
-    values = sum(len(np.unique(column)) for column in queries.T)
+    values = sum(len(unique_keys(column)) for column in queries.T)
     rows_by_code = np.bincount(table[:, 0], minlength=first.blank + 1)
     upto = np.concatenate(([0], np.cumsum(rows_by_code)))
     in_lists = np.concatenate(([0], np.cumsum(rows_by_code[first.members])))

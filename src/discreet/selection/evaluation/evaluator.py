@@ -37,7 +37,7 @@ _SECONDS_TO_COMPILE = 10.0
 """Seconds that the first look for gaps takes longer where the kernels of coverage are not compiled yet."""
 _MOST_RECORDS_REMEMBERED = 60_000
 """Up to so many records, recoded and compared columns are remembered between plans; of more they would take too much memory."""
-_MOST_CELLS_REMEMBERED = 20_000_000
+_MOST_CELLS_REMEMBERED = 40_000_000
 """Up to so many values, the columns that one plan masked are compared with the original once for all losses."""
 _RISK_PARAMETERS = ("alpha", "epsilon", "threshold", "max_sets", "missing")
 _MOST_HIGH_RISK_SHARE, _FEW_HIGH_RISK = 0.5, 5_000
