@@ -9,7 +9,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
 # files in the order of tests/shared/sharing.py, the longest first
 WORKERS ?= 2
-PYTEST = bash tools/in_memory.sh $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST = OPENBLAS_NUM_THREADS=1 bash tools/in_memory.sh $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # an environment that forbids compiled modules would compile them anew in each of thousands of processes
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -67,6 +67,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "numba": ("engine.runtime.compiled",),
     "scipy": ("engine", "risks", "losses", "masking", "analysis", "assessment"),
     "rapidfuzz": ("engine", "risks", "analysis"),
+    "threadpoolctl": ("engine",),
     "stdnum": ("engine.recognition",),
     "duckdb": ("convert", "engine"),
     "pyarrow": ("convert", "engine", "model", *ON_SPARK),

@@ -16,6 +16,7 @@ from discreet import registry
 from discreet.assessment.measures import Measures, make_measures
 from discreet.assessment.row_links import check_listed, link_to_original, with_policy_labels
 from discreet.engine.runtime import dispatch
+from discreet.engine.runtime.blas_threads import one_blas_thread
 from discreet.errors import DataError, PolicyError
 from discreet.model.contracts import RiskMeasure
 from discreet.model.display import describe_type
@@ -169,6 +170,7 @@ def _sources(data: Microdata | Release) -> set[str]:
     return {data.original.source, data.masked.source} if isinstance(data, Release) else {data.source}
 
 
+@one_blas_thread()
 def analyze(data: Microdata) -> Profile:
     """Propose a policy for a table, with a reason for each attribute."""
     from discreet.analysis.analyzer import profile_table
@@ -178,6 +180,7 @@ def analyze(data: Microdata) -> Profile:
     return profile_table(data)
 
 
+@one_blas_thread()
 @_without_overflow_warnings
 def risk(data: Microdata | Release, measures: Measures = None, original: Microdata | None = None) -> dict[str, Score]:
     """Measure risks; default: those of the policy, or k-anonymity of the keys if it has none."""
@@ -211,6 +214,7 @@ def _examiner(
     return examine
 
 
+@one_blas_thread()
 @_without_overflow_warnings
 def sensitivity(
     data: Microdata | Release, masked: Microdata | None = None, measures: Measures = None, *, seconds: float = 60.0,
@@ -240,6 +244,7 @@ def sensitivity(
     return examine_release(table, original, measures, seconds, tuple(doubts), one_by_one=one_by_one)
 
 
+@one_blas_thread()
 @_without_overflow_warnings
 def loss(original: Microdata, masked: Microdata | Release, measures: Measures = None) -> dict[str, Score]:
     """Measure information losses; default: those of the policy, or the normalized certainty penalty if it has none."""
@@ -253,6 +258,7 @@ def loss(original: Microdata, masked: Microdata | Release, measures: Measures = 
     return scores
 
 
+@one_blas_thread()
 def mask(
     data: Microdata, plan: Plan | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None, *, key: str | None = None
 ) -> Release:
@@ -287,6 +293,7 @@ def _parse_plan(plan: object) -> Plan:
     raise PolicyError(f"a plan is a discreet.Plan, a dict or a list of steps; got {describe_type(plan)}")
 
 
+@one_blas_thread()
 def assess(original: Microdata, masked: Microdata | Release, *, deadline: float | None = None) -> Assessment:
     """Risks before and after, losses, and the verdict against the policy's limits.
 
@@ -321,6 +328,7 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
     return attach_link(masked, original, read_source(records, Policy()))
 
 
+@one_blas_thread()
 def select(
     data: Microdata, *, resume: str | Path | None = None, on_trial: OnTrial | None = None, how: SearchMode = "guided",
     **options: Unpack[SelectArguments],
@@ -342,6 +350,7 @@ def select(
     return run_wizard(data, resume=resume, on_trial=on_trial, how=how, **options)
 
 
+@one_blas_thread()
 def explain(data: Microdata, record: int, measures: Measures = None, original: Microdata | None = None) -> list[str]:
     """Sentences that explain the risk of one record (counted from 0), from every measure that can explain it."""
     _require_tables("explain", data)
