@@ -12,6 +12,7 @@ from discreet.engine.linkage import comparisons
 from discreet.engine.linkage.comparisons import compare
 from discreet.errors import DataError
 from discreet.model.cells import parse_group, parse_interval
+from discreet.model.hierarchy import Hierarchy
 from discreet.risks.target_linkage import agreement, bit_rows
 from discreet.risks.target_linkage.agreement import count_agreeing_records, pack_keys
 
@@ -155,3 +156,14 @@ def test_tolerance_and_similarity_name_the_attribute_they_do_not_fit():
         compare(pl.Series("n", ["a"]), pl.Series("n", ["a"]), tolerance=1)
     with pytest.raises(DataError, match="'n' is Float64"):
         compare(pl.Series("n", [1.5]), pl.Series("n", [1.5]), fuzzy=("edits", 1))
+
+
+def test_plain_values_with_a_hierarchy_agree_with_one_value_each():
+    """So that records are found by a hash table: by bits, 300,000 records with 32 keys took 13 s instead of 2.5."""
+    column = pl.Series("b", ["a", "b", "c", None])
+    hierarchy = Hierarchy.from_rows([["a", "x"], ["b", "x"], ["c", "y"]])
+    comparison = compare(column, column, hierarchy=hierarchy)
+    assert comparison.single
+    coarse = compare(column, pl.Series("b", ["x", "a", "c", None]), hierarchy=hierarchy)
+    assert not coarse.single
+    assert coarse.agreeing().tolist() == [2, 1, 1]

@@ -51,18 +51,23 @@ def group_columns(columns: Sequence[Column], size: int) -> tuple[NDArray[np.int6
 
 def number_classes(columns: Sequence[Column], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The equivalence class of each record, null being one more value, and the size of each class; in any order."""
-    if size < _COMPILED_LEAST:
-        ids, number = group_columns(columns, size)
-        return ids, np.bincount(ids, minlength=number)
-    if len(columns) == 1:
+    if len(columns) == 1 and size >= _COMPILED_LEAST:
         counts = np.bincount(columns[0].codes, minlength=columns[0].cardinality)
         if counts.all():  # the codes of one attribute are its classes, unless a value of its dictionary does not occur
             return columns[0].codes.astype(np.int64), counts
+    ids, number = number_distinct_rows([(column.codes, column.cardinality) for column in columns], size)
+    return ids, np.bincount(ids, minlength=number)
+
+
+def number_distinct_rows(columns: Sequence[tuple[NDArray[Any], int]], size: int) -> tuple[NDArray[np.int64], int]:
+    """As :func:`group_ids`, but with numbers in any order, and in compiled code for many records."""
+    if size < _COMPILED_LEAST:
+        return group_ids(columns, size)
     from discreet.engine.classes.distinct import number_rows
 
-    rows = number_rows([(column.codes, column.cardinality) for column in columns], size)
+    rows = number_rows(columns, size)
     assert rows is not None
-    return rows.of.astype(np.int64), rows.counts.astype(np.int64)
+    return rows.of.astype(np.int64), len(rows)
 
 
 def class_sizes(columns: Sequence[Column], size: int, *, wildcard: bool = False) -> NDArray[np.int64]:

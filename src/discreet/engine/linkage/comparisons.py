@@ -300,5 +300,9 @@ def _comparison_from_lists(
 ) -> Comparison:
     size, known = len(right.values), len(left.values)
     masked = np.where(np.append(blank, True)[right.codes], size, right.codes).astype(np.int64)
-    none = np.zeros(known, dtype=np.int64)
-    return Comparison(name, left.codes.astype(np.int64), masked, known, size, none, none, starts, members, left.values)
+    first, last, counts = np.zeros(known, dtype=np.int64), np.zeros(known, dtype=np.int64), np.diff(starts)
+    if (counts <= 1).all():  # as runs, of which records that agree are found by a hash table
+        first[counts == 1] = members
+        last = first + counts
+        starts, members = np.zeros(known + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    return Comparison(name, left.codes.astype(np.int64), masked, known, size, first, last, starts, members, left.values)

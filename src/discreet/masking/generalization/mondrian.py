@@ -77,10 +77,12 @@ def mondrian(
     classes = partition_rows(key_codes, *arguments, by_machine_code=model.l is not None or model.t is not None)
     released: dict[str, pl.Series] = {}
     cells: dict[str, ColumnCells | None] = {}
+    by_class = np.argsort(classes, kind="stable")
+    first_of_class = np.searchsorted(classes[by_class], np.arange(int(classes.max(initial=-1)) + 1))
     for index, axis in enumerate(axes):
         report_progress("releasing classes", index, len(axes))
         name = axis.column.name
-        released[name] = _release_column(axis, codes[:, index], classes, rows, enough)
+        released[name] = _release_column(axis, codes[by_class, index], first_of_class, classes, rows, enough)
         cells[name] = describe_labels(data, name, released[name], hierarchy=axis.hierarchy)
     return released, cells
 
@@ -179,14 +181,18 @@ def _pack_model(model: PrivacyModel) -> ModelArrays:
 
 
 def _release_column(
-    axis: CuttingAxis, ranks: NDArray[np.int32], classes: NDArray[np.int32], rows: NDArray[np.int64], enough: int
-) -> pl.Series:
-    """What each record's class spans in one attribute, as text; the unchanged column if no class spans two values."""
+    axis: CuttingAxis, ranks: NDArray[np.int32], first_of_class: NDArray[np.int64], classes: NDArray[np.int32],
+    rows: NDArray[np.int64], enough: int,
+) -> pl.Series:  # fmt: skip
+    """What each record's class spans in one attribute, as text; the unchanged column if no class spans two values.
+
+    ``ranks`` are ordered by class, and those of a class begin at ``first_of_class``.
+    """
     column = axis.column
-    number = int(classes.max()) + 1 if len(classes) else 0
-    lowest, highest = np.full(number, len(axis.rank)), np.full(number, -1)
-    np.minimum.at(lowest, classes, ranks)
-    np.maximum.at(highest, classes, ranks)
+    some = len(first_of_class) > 0
+    lowest, highest = (
+        edge.reduceat(ranks, first_of_class).astype(np.int64) if some else ranks for edge in (np.minimum, np.maximum)
+    )
     if (lowest == highest).all():
         return (column.values.extend_constant(None, 1) if column.has_null else column.values).gather(column.codes)
     pairs, pair_of_class = np.unique(lowest * len(axis.rank) + highest, return_inverse=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from discreet.engine.classes.groups import group_ids
+from discreet.engine.classes.groups import group_ids, number_distinct_rows
 from discreet.engine.linkage.comparisons import Comparison
 from discreet.engine.runtime.progress import report_progress
 from discreet.risks.target_linkage.bit_rows import is_quicker_by_bits, search_bits
@@ -99,12 +99,12 @@ def _count_distinct_rows(known: Sequence[Comparison], rows: Any, masked: int) ->
     order = sorted(
         known, key=lambda comparison: float((comparison.counts() / max(masked, 1)).dot(comparison.counts())) + _blanks(comparison)
     )
-    groups, number = group_ids([(comparison.masked, comparison.blank + 1) for comparison in order], masked)
+    groups, number = number_distinct_rows([(comparison.masked, comparison.blank + 1) for comparison in order], masked)
     sizes = np.bincount(groups, minlength=number)
     first_row = np.empty(number, dtype=np.int64)
     first_row[groups[::-1]] = np.arange(masked - 1, -1, -1)
     table = np.stack([comparison.masked[first_row] for comparison in order], axis=1)
-    target_groups, target_group_count = group_ids(
+    target_groups, target_group_count = number_distinct_rows(
         [(comparison.targets[rows], comparison.unknown + 1) for comparison in order], len(order[0].targets[rows])
     )
     first_target = np.empty(target_group_count, dtype=np.int64)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.engine.linkage.comparisons import Comparison
 from discreet.engine.runtime.compiled import is_compiler_loaded
 from discreet.engine.runtime.progress import report_progress
@@ -41,7 +40,7 @@ def is_quicker_by_bits(first: Comparison, table: NDArray[np.int64], queries: NDA
     The tree follows one branch per row that agrees with a target on its first attribute; the bits compare every row with every
     distinct value of every attribute.
     """
-    values = sum(len(unique_keys(column)) for column in queries.T)
+    values = sum(int((np.bincount(column) > 0).sum()) for column in queries.T)
     rows_by_code = np.bincount(table[:, 0], minlength=first.blank + 1)
     upto = np.concatenate(([0], np.cumsum(rows_by_code)))
     in_lists = np.concatenate(([0], np.cumsum(rows_by_code[first.members])))
@@ -67,11 +66,18 @@ def search_bits(
     bits, places = [], []
     for level, comparison in enumerate(known):
         report_progress("target_linkage", level, len(known))
-        values, place = np.unique(queries[:, level], return_inverse=True)
+        values, place = _distinct_codes(queries[:, level], comparison.unknown)
         bits.append(_agreeing_bits(comparison, values, table[:, level]))
         places.append(place)
     combine = _combine_few if _is_few(table, queries) else _combine_many
     return combine(bits, places, sizes, first_records)
+
+
+def _distinct_codes(codes: NDArray[np.int64], number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The codes below ``number`` that occur, in ascending order, and the place of each code among them."""
+    occurs = np.zeros(number, dtype=np.bool_)
+    occurs[codes] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
 def _combine_few(
