@@ -117,6 +117,20 @@ def test_a_brushed_bar_filters_the_records_and_pages_hold_all_of_them(drafted: P
     assert "no such bar" in logged_in.get(f"{address}&on=town&bar=99").text
 
 
+@given(
+    st.lists(st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]), st.just(float("nan"))), min_size=1, max_size=40),
+    st.sampled_from([0.0, 0.1, 0.3, 1.0]),
+)
+def test_the_order_of_the_records_is_that_of_a_plain_sort(values: list[float], threshold: float) -> None:
+    risks = RecordRisks("k_anonymity", np.arange(len(values)), np.array(values[::-1]), np.array(values), len(values), 0.2)
+    for side, numbers in (("before", values[::-1]), ("after", values)):
+        ordered = sorted((at for at, risk in enumerate(numbers) if risk > threshold), key=lambda at: (-numbers[at], at))
+        assert risks.order_above(side, threshold).tolist() == ordered
+        for band in risks.bands:
+            within = [at for at, risk in enumerate(numbers) if band.low <= risk < band.high]
+            assert risks.order_within(side, band).tolist() == sorted(within, key=lambda at: (-numbers[at], at))
+
+
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_a_record_says_whom_it_hides_among_and_what_would_help(drafted: Project, logged_in: TestClient) -> None:
     frame = make_frame()

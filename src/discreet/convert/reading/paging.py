@@ -80,7 +80,7 @@ def read_page(
             numbers = _sorted_row_numbers(
                 connection, source, parameters, column, "DESC" if descending else "ASC", offset, limit, total
             )
-        return PageRows(_fetch_rows(connection, table, path, names, numbers), numbers, total)
+        return PageRows(_fetch_rows(connection, table, path, names, numbers, names), numbers, total)
 
 
 def _sorted_row_numbers(
@@ -193,22 +193,25 @@ def _add_condition(source: str, condition: str) -> str:
     return f"{source} {'AND' if ' WHERE ' in source else 'WHERE'} ({condition})"
 
 
-def read_rows(path: Path, numbers: Sequence[int]) -> pl.DataFrame:
-    """Read the rows with these numbers, in the given order."""
+def read_rows(path: Path, numbers: Sequence[int], columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Read the rows with these numbers, in the given order; ``columns`` (default: all) are the only ones that are read."""
     with convert_errors(path.name, "cannot be read"), closing(_open_cursor()) as connection:
         names = list(pl.read_parquet_schema(path))
         table = f"read_parquet(?) AS t({', '.join(f'c{index}' for index in range(len(names)))})"
-        return _fetch_rows(connection, table, path, names, numbers)
+        return _fetch_rows(connection, table, path, names, numbers, names if columns is None else columns)
 
 
-def _fetch_rows(connection: DuckDBPyConnection, table: str, path: Path, names: list[str], numbers: Sequence[int]) -> pl.DataFrame:
-    columns = ", ".join(f"c{index}" for index in range(len(names)))
-    query = f"SELECT {_ROW_NUMBER} AS r, {columns} FROM {table} WHERE {_ROW_NUMBER} IN (SELECT unnest(?))"
+def _fetch_rows(
+    connection: DuckDBPyConnection, table: str, path: Path, names: list[str], numbers: Sequence[int], shown: Sequence[str]
+) -> pl.DataFrame:
+    places = {name: index for index, name in enumerate(names)}
+    columns = "".join(f", c{places[name]}" for name in shown)
+    query = f"SELECT {_ROW_NUMBER} AS r{columns} FROM {table} WHERE {_ROW_NUMBER} IN (SELECT unnest(?))"
     order = pl.DataFrame({"r": pl.Series(list(numbers), dtype=pl.Int64)})
     content = connection.sql(query, params=[str(path), list(numbers) or [-1]]).to_arrow_table()
     rows = pl.DataFrame(content).with_columns(pl.col("r").cast(pl.Int64))
     ordered = order.join(rows, on="r", how="left", maintain_order="left").drop("r")
-    return ordered.rename(dict(zip(ordered.columns, names, strict=True)))
+    return ordered.rename(dict(zip(ordered.columns, shown, strict=True)))
 
 
 def _open_cursor() -> DuckDBPyConnection:

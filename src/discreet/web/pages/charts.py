@@ -28,12 +28,12 @@ def releases_map(core: ServerCore, session: CurrentSession, number: int, risk: s
     """Draw the releases by one risk measure and one loss measure."""
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
-        all_releases = releases.list_releases(connection, project)
+        all_releases = releases.list_summaries(connection, project)
         axes = list_axes(all_releases)
         risk, loss = choose_axis(axes, "risk", risk, all_releases), choose_axis(axes, "loss", loss, all_releases)
         if not risk or not loss:
             raise NotFound("nothing has been measured yet, so there is no chart")
-        points = map_points(connection, project, risk, loss)
+        points = map_points(all_releases, risk, loss)
     rows = [
         {
             "label": f"release {point['release']}", "risk": point["risk"], "loss": point["loss"], "dominated": point["dominated"],

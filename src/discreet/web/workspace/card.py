@@ -114,7 +114,7 @@ def describe_record(preview: Preview, file: Path, record: int) -> RecordCard:
 def _with_record(preview: Preview, file: Path, row: int) -> Microdata:
     """The sample with one more record, the last."""
     data = preview.original
-    extra = paging.read_rows(file, [row]).select(data.columns).cast(dict(data.frame.schema))  # type: ignore[arg-type]
+    extra = paging.read_rows(file, [row], data.columns).cast(dict(data.frame.schema))  # type: ignore[arg-type]
     return verbs.read(pl.concat([data.frame, extra]), data.policy)
 
 

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection
-
 from discreet import registry
 from discreet.selection.frontier import MapPoint, mark_dominated
 from discreet.web.pages.forms import catalogue
 from discreet.web.projects import releases
-from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
 
 
-def map_of(connection: Connection, project: Project) -> dict[str, Any] | None:
-    """The points with their places in a square of 100, and what the axes say; None before anything was run."""
-    listed = releases.list_releases(connection, project)
+def map_of(listed: Sequence[Release]) -> dict[str, Any] | None:
+    """Releases, newest first, as points in a square of 100, with what the axes say; None before anything was run."""
     axes = list_axes(listed)
     risk, loss = (choose_axis(axes, kind, "", listed) for kind in ("risk", "loss"))
-    points = map_points(connection, project, risk, loss) if risk and loss else []
+    points = map_points(listed, risk, loss) if risk and loss else []
     return lay_out(points, risk, loss) if points else None
 
 
@@ -45,7 +41,7 @@ def lay_out(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> dict[s
     }
 
 
-def list_axes(all_releases: list[Release]) -> dict[str, list[dict[str, str]]]:
+def list_axes(all_releases: Sequence[Release]) -> dict[str, list[dict[str, str]]]:
     """The measure fields that can be axes of the map: MEASURE.FIELD with its meaning, per kind (risk, loss)."""
     axes: dict[str, list[dict[str, str]]] = {"risk": [], "loss": []}
     for kind, part in (("risk", "after"), ("loss", "losses")):
@@ -63,7 +59,7 @@ def list_axes(all_releases: list[Release]) -> dict[str, list[dict[str, str]]]:
     return axes
 
 
-def choose_axis(axes: Mapping[str, list[dict[str, str]]], kind: str, requested: str, all_releases: list[Release]) -> str:
+def choose_axis(axes: Mapping[str, list[dict[str, str]]], kind: str, requested: str, all_releases: Sequence[Release]) -> str:
     """The requested axis if it exists, else the first one with a limit, else the default, else the first."""
     names = [axis["name"] for axis in axes[kind]]
     limit_names = [limit for release in all_releases[:1] for limit in release.policy.get("limits", {})]
@@ -71,9 +67,9 @@ def choose_axis(axes: Mapping[str, list[dict[str, str]]], kind: str, requested: 
     return next((name for name in candidates if name in names), names[0] if names else "")
 
 
-def map_points(connection: Connection, project: Project, risk: str, loss: str) -> list[dict[str, Any]]:
-    """The releases as points of the map, with the dominated ones marked."""
-    points = releases.risk_loss_points(connection, project, risk, loss)
+def map_points(listed: Sequence[Release], risk: str, loss: str) -> list[dict[str, Any]]:
+    """Releases, newest first, as points of the map, with the dominated ones marked."""
+    points = releases.risk_loss_points(listed, risk, loss)
     signs = [-1.0 if registry.resolve_limit(name)[3] == "high" else 1.0 for name in (risk, loss)]
     marked = mark_dominated(
         [MapPoint(str(point["release"]), signs[0] * point["risk"], signs[1] * point["loss"]) for point in points]
