@@ -18,10 +18,11 @@ import discreet
 from discreet.web.auth.accounts import User
 from discreet.web.db.store import Store
 from discreet.web.errors import InvalidRequest
-from discreet.web.projects import datasets, policies, projects
+from discreet.web.projects import datasets, policies, projects, risk_sample
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 from discreet.web.workspace import desk, preview
+from discreet.web.workspace.file_codes import FileCodes
 from discreet.web.workspace.multiples import describe_multiples, make_bars
 from discreet.web.workspace.preview import compute_preview
 from discreet.web.workspace.risks import RecordRisks, wilson_interval
@@ -144,6 +145,39 @@ def test_a_record_says_whom_it_hides_among_and_what_would_help(drafted: Project,
     assert f"without it the record hides among <strong>{same_town}</strong>" in card
     assert "method=global_recoding&amp;columns=age" in card
     assert logged_in.get(f"/projects/{drafted.id}/workspace?now=yes&record={SIZE + 1}").status_code == 404
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_record_outside_the_sample_is_counted_in_the_whole_table(
+    drafted: Project, logged_in: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(risk_sample, "MOST_RECORDS", 50)
+    monkeypatch.setattr(desk, "PREVIEWS", preview.Previews())
+    frame = make_frame()
+    sizes = class_sizes(frame, ["age", "town"])
+    place = f"/api/v1/projects/{drafted.id}/workspace/records"
+    cards = [logged_in.get(f"{place}/{at + 1}").json() for at in range(0, SIZE, 23)]
+    assert not all(card["in_sample"] for card in cards)
+    for at, card in zip(range(0, SIZE, 23), cards, strict=True):
+        assert card["sets"][0]["records"] == sizes[at]
+        assert {cell["name"]: cell["before"] for cell in card["cells"]} == frame.row(at, named=True)
+        without = {step["columns"][0]: step["records"] for step in card["help"] if step["columns"]}
+        for name, other in (("age", "town"), ("town", "age")):
+            count = int((frame[other] == frame[other][at]).sum())
+            assert without.get(name, sizes[at]) == count
+
+
+@given(st.data())
+def test_codes_of_a_file_find_the_records_that_agree(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    values = data.draw(st.lists(st.one_of(st.none(), st.sampled_from("abc")), min_size=1, max_size=20))
+    file = tmp_path_factory.mktemp("codes") / "t.parquet"
+    pl.DataFrame({"town": pl.Series(values, dtype=pl.String), "age": [len(value or "") for value in values]}).write_parquet(file)
+    for most in (0, 10**6):
+        codes = FileCodes(most)
+        for value in (*values, "d", None):
+            assert codes.find_agreeing(file, "town", value).tolist() == [one == value for one in values]
+        assert codes.find_agreeing(file, "age", 1).tolist() == [value is not None for value in values]
+        assert codes.held_bytes <= most
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
