@@ -161,7 +161,7 @@ def _count(agreeing: dict[str, NDArray[np.bool_]], names: Sequence[str], of: int
 
 def _count_without_each(agreeing: dict[str, NDArray[np.bool_]], names: Sequence[str], of: int) -> dict[str, int]:
     """For each attribute, the records that agree on all others: those that agree on all, and those that differ in it alone."""
-    differing = np.zeros(of, dtype=np.uint8 if len(names) < 256 else np.uint32)
+    differing: NDArray[Any] = np.zeros(of, dtype=np.uint8 if len(names) < 256 else np.uint32)
     for name in names:
         differing += ~agreeing[name]
     alone, all_agree = differing == 1, of - int(np.count_nonzero(differing))
