@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import unescape
 from typing import Any
 
@@ -22,6 +23,7 @@ from discreet.web.projects import datasets, policies, projects, risk_sample
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 from discreet.web.workspace import desk, preview
+from discreet.web.workspace.drafts_map import lay_out
 from discreet.web.workspace.file_codes import FileCodes
 from discreet.web.workspace.multiples import describe_multiples, make_bars
 from discreet.web.workspace.preview import compute_preview
@@ -140,6 +142,9 @@ def test_a_record_says_whom_it_hides_among_and_what_would_help(drafted: Project,
     page = logged_in.get(f"/projects/{drafted.id}/workspace?now=yes&record={unique + 1}").text
     card = page.split('id="card-panel"')[1].split("</section>")[0]
     assert "itself alone" in card
+    assert "in the sample" not in card, "all records are in the preview"
+    assert re.search(r"\b1 record\s+that is easier to find|\b[\d,]+ records\s+that are easier to find", page)
+    assert page.index('id="verdict"') < page.index('id="plan"') < page.index('id="records"'), "a phone shows them in this order"
     assert "age + town" in card
     same_town = int((frame["town"] == frame["town"][unique]).sum())
     assert f"without it the record hides among <strong>{same_town}</strong>" in card
@@ -165,6 +170,37 @@ def test_a_record_outside_the_sample_is_counted_in_the_whole_table(
         for name, other in (("age", "town"), ("town", "age")):
             count = int((frame[other] == frame[other][at]).sum())
             assert without.get(name, sizes[at]) == count
+
+
+def test_drafts_of_one_sample_share_what_is_known_of_the_original(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, rows = make_frame(), np.arange(SIZE)
+    drafts = [
+        discreet.Policy.from_dict({"attributes": ATTRIBUTES, "limits": limits, "plan": {"steps": [*STEPS[:1], step]}})
+        for limits in ({"k_anonymity.k": 3}, {"known_sets.high_risk": 5, "ncp.loss": 0.5})
+        for step in (STEPS[1], {"method": "rounding", "columns": ["age"], "base": 7})
+    ]
+    reads: list[Any] = []
+    read = preview.verbs.read
+    monkeypatch.setattr(preview.verbs, "read", lambda *given: reads.append(given) or read(*given))
+    table = preview.SampleTable()
+    shared = [compute_preview(frame, rows, SIZE, draft, table) for draft in drafts]
+    assert len(reads) == 1, "the sample is read once, not for each draft"
+    for draft, one in zip(drafts, shared, strict=True):
+        alone = compute_preview(frame, rows, SIZE, draft)
+        assert one.release.masked.frame.equals(alone.release.masked.frame)
+        assert one.assessment.to_dict() == alone.assessment.to_dict()
+        assert (one.multiples, one.shares, one.risks.counts) == (alone.multiples, alone.shares, alone.risks.counts)
+
+
+def test_labels_of_points_that_share_a_place_on_the_map_are_one_text() -> None:
+    places = [(0.1, 5.0), (0.1, 5.0), (0.9, 1.0), (0.1, 5.01)]
+    points = [{"release": at, "loss": loss, "risk": risk} for at, (loss, risk) in enumerate(places, 1)]
+    drawn = lay_out(points, "k_anonymity.k", "ncp.loss")["points"]
+    assert [point["text"] for point in drawn] == ["1, 2, 4", "", "3", ""]
+    assert [point["on_left"] for point in drawn] == [False, False, True, False], "what is at the right has its text inside"
+    sides = [{"label": side.upper(), "side": side, "loss": 0.9, "risk": 1.0} for side in "ab"]
+    drawn = lay_out([*sides, {"label": "7", "side": "", "loss": 0.9, "risk": 1.0}], "k_anonymity.k", "ncp.loss")["points"]
+    assert [(point["text"], point["on_left"]) for point in drawn] == [("A", False), ("B, 7", True), ("", True)]
 
 
 @given(st.data())

@@ -11,6 +11,12 @@ from discreet.web.pages.forms import catalogue
 from discreet.web.projects import releases
 from discreet.web.projects.releases import Release
 
+_LABEL_GAPS = {"x": 7.0, "y": 6.5}
+"""Texts of points that are closer than this in both directions would overlap."""
+_LABEL_ROOM = 60.0
+"""A point further to the right has its text on its left, where there is room for several numbers."""
+_MOST_LABELS = 4
+
 
 def map_of(listed: Sequence[Release]) -> dict[str, Any] | None:
     """Releases, newest first, as points in a square of 100, with what the axes say; None before anything was run."""
@@ -27,6 +33,7 @@ def lay_out(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> dict[s
         {**point, "x": _place(point["loss"], across), "y": 100 - _place(point["risk"], up)}
         for point in points
     ]  # fmt: skip
+    _place_labels(on_map)
     return {
         "points": on_map,
         "risk": catalogue.describe_limit(risk)["meaning"] or risk,
@@ -39,6 +46,29 @@ def lay_out(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> dict[s
         "loss_ticks": _ticks(across),
         "safer": "up" if registry.resolve_limit(risk)[3] == "high" else "down",
     }
+
+
+def _place_labels(points: list[dict[str, Any]]) -> None:
+    """Give each point the text beside it and whether it stands on its left; points whose texts would overlap share one.
+
+    The drafts A and B of a comparison have theirs on the right and on the left, so that they never share one.
+    """
+    firsts: list[tuple[dict[str, Any], list[str]]] = []
+    for point in points:
+        label, side = str(point["label"] if "label" in point else point["release"]), point.get("side")
+        point |= {"text": "", "on_left": side == "b" or (not side and point["x"] > _LABEL_ROOM)}
+        shared = [
+            names for first, names in firsts
+            if first["on_left"] == point["on_left"]
+            and all(abs(first[axis] - point[axis]) < gap for axis, gap in _LABEL_GAPS.items())
+        ]  # fmt: skip
+        if shared:
+            shared[0].append(label)
+        else:
+            firsts.append((point, [label]))
+    for first, names in firsts:
+        more = f" and {len(names) - _MOST_LABELS} more" if names[_MOST_LABELS:] else ""
+        first["text"] = ", ".join(names[:_MOST_LABELS]) + more
 
 
 def list_axes(all_releases: Sequence[Release]) -> dict[str, list[dict[str, str]]]:
