@@ -29,7 +29,7 @@ def describe_verdict(desk: Desk, preview: Preview) -> dict[str, Any]:
     rows = [limit | catalogue.describe_limit(limit["limit"]) for limit in limits]
     return {
         "whole": desk.whole is not None, "release": desk.whole.number if desk.whole is not None else None, "status": status,
-        "sentence": sentence, "limits": rows, "gaps": gaps,
+        "sentence": catalogue.without_commands(sentence), "limits": rows, "gaps": gaps,
     }  # fmt: skip
 
 
