@@ -28,6 +28,7 @@ from discreet.web.workspace.file_codes import FileCodes
 from discreet.web.workspace.multiples import describe_multiples, make_bars
 from discreet.web.workspace.preview import compute_preview
 from discreet.web.workspace.risks import RecordRisks, wilson_interval
+from discreet.web.workspace.shares import Share
 from discreet.web.workspace.view import RISK, View
 
 SIZE = 400
@@ -189,7 +190,9 @@ def test_drafts_of_one_sample_share_what_is_known_of_the_original(monkeypatch: p
         alone = compute_preview(frame, rows, SIZE, draft)
         assert one.release.masked.frame.equals(alone.release.masked.frame)
         assert one.assessment.to_dict() == alone.assessment.to_dict()
-        assert (one.multiples, one.shares, one.risks.counts) == (alone.multiples, alone.shares, alone.risks.counts)
+        assert (one.multiples, one.risks.counts) == (alone.multiples, alone.risks.counts)
+        for own, other in zip(*([*side.shares.attributes, *side.shares.sets] for side in (one, alone)), strict=True):
+            assert own == Share(other.label, pytest.approx(other.before), pytest.approx(other.after))
 
 
 def test_labels_of_points_that_share_a_place_on_the_map_are_one_text() -> None:
