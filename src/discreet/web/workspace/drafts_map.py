@@ -55,7 +55,7 @@ def _place_labels(points: list[dict[str, Any]]) -> None:
     """
     firsts: list[tuple[dict[str, Any], list[str]]] = []
     for point in points:
-        label, side = str(point["label"] if "label" in point else point["release"]), point.get("side")
+        label, side = str(point.get("label", point.get("release", ""))), point.get("side")
         point |= {"text": "", "on_left": side == "b" or (not side and point["x"] > _LABEL_ROOM)}
         shared = [
             names for first, names in firsts
