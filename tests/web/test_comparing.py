@@ -13,13 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.web.projects import comparing
 from discreet.web.projects.comparing import (
+    CHANGES_FILE,
     ColumnStatistics,
     compare_rows,
     describe_column,
     find_changed,
     is_changed,
     measure_changes,
+    write_changes,
 )
 
 VALUES: dict[str, tuple[st.SearchStrategy[Any], Any]] = {
@@ -69,6 +72,19 @@ def test_changes_are_counted_per_column_and_row(files: tuple[Path, Path, Path]) 
     ]
     assert changes.columns[0].share == 0.5
     assert changes.rows.tolist() == [0, 2, 4]  # the synthetic record has no original
+
+
+def test_stored_changes_are_those_that_a_comparison_finds(
+    files: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = measure_changes(*files)
+    write_changes(*files)
+    comparing._find_changes.cache_clear()
+    monkeypatch.setattr(comparing, "_compare_tables", None)  # a page that compares millions of cells takes seconds
+    stored = measure_changes(*files)
+    assert stored.columns == compared.columns
+    assert stored.rows.tolist() == compared.rows.tolist()
+    assert files[2].with_name(CHANGES_FILE).stat().st_mode & 0o077 == 0
 
 
 def test_columns_are_described_before_and_after(files: tuple[Path, Path, Path]) -> None:

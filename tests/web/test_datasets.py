@@ -188,6 +188,21 @@ class TestPaging:
         assert page.numbers == [index for index, _ in rows[offset : offset + limit]]
         assert page.frame.rows() == [tuple(row.values()) for _, row in rows[offset : offset + limit]]
 
+    @pytest.mark.parametrize("numbers", [[], [3], [9, 3, 3, 0], [39, 0, 20], [17, 16, 15]])
+    @pytest.mark.parametrize("columns", [None, ["b"], ["c", "a"]])
+    def test_rows_are_those_with_the_numbers_however_far_apart(
+        self, numbers: list[int], columns: list[str] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "t.parquet"
+        frame = pl.DataFrame({"a": range(40), "b": [f"b{number}" for number in range(40)], "c": [None, 0.5] * 20})
+        frame.write_parquet(path, row_group_size=7)
+        names = frame.columns if columns is None else columns
+        for most in (0, 5, 2_000):
+            monkeypatch.setattr(paging, "_ONE_PART", most)
+            rows = paging.read_rows(path, numbers, columns)
+            assert rows.columns == names
+            assert rows.rows() == [frame.select(names).row(at) for at in numbers]
+
     def test_hostile_names_and_values_are_treated_as_text(self, tmp_path: Path) -> None:
         settings = small(tmp_path)
         path = settings.folder(1) / "t.parquet"

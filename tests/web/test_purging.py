@@ -44,7 +44,10 @@ PLANTED = "Xanthippa-Quillfeather"
 """A name that is in the originals and in nothing that may stay."""
 
 
-CONFIDENTIAL_FILES = {"link.parquet", "risks-confidential.parquet", "views-confidential.json", "report-confidential.html"}
+CONFIDENTIAL_FILES = {
+    "link.parquet", "risks-confidential.parquet", "views-confidential.json", "changes-confidential.parquet",
+    "report-confidential.html",
+}  # fmt: skip
 """What a release has beside its masked table that only members of the project may see."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -84,6 +85,17 @@ def test_the_same_key_reproduces_a_release(settings: Settings, store: Store, ann
     assert first.sha256 == second.sha256
 
 
+def test_a_summary_of_a_release_has_what_maps_and_lists_show(store: Store, released: Project) -> None:
+    with store.read() as connection:
+        full, short = releases.list_releases(connection, released), releases.list_summaries(connection, released)
+    assert len(full) == len(short) > 0
+    for release, summary in zip(full, short, strict=True):
+        parts = {part: release.assessment[part] for part in ("after", "losses", "verdict")}
+        assert (summary.assessment, summary.policy) == (parts, {"limits": release.policy["limits"]}), "nothing else was read"
+        assert replace(summary, assessment={}, policy={}) == replace(release, assessment={}, policy={}, history=[])
+        assert summary.status == release.status
+
+
 def test_a_release_can_be_exported_in_every_format_with_its_reports(
     settings: Settings, store: Store, anna: User, released: Project
 ) -> None:
@@ -92,7 +104,7 @@ def test_a_release_can_be_exported_in_every_format_with_its_reports(
         with pytest.raises(NotFound, match="no release 9"):
             releases.get(connection, released, 9)
         with pytest.raises(InvalidRequest, match="is not a loss"):
-            releases.risk_loss_points(connection, released, "k_anonymity.k", "k_anonymity.k")
+            releases.risk_loss_points([release], "k_anonymity.k", "k_anonymity.k")
     wanted = discreet.read(release_files.path(settings, release)).frame
     for form in ("csv", ".JSONL", "xlsx", "parquet"):
         exported = exported_file(settings, release, form)

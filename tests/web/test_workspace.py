@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import unescape
 from typing import Any
 
@@ -18,13 +19,16 @@ import discreet
 from discreet.web.auth.accounts import User
 from discreet.web.db.store import Store
 from discreet.web.errors import InvalidRequest
-from discreet.web.projects import datasets, policies, projects
+from discreet.web.projects import datasets, policies, projects, risk_sample
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 from discreet.web.workspace import desk, preview
+from discreet.web.workspace.drafts_map import lay_out
+from discreet.web.workspace.file_codes import FileCodes
 from discreet.web.workspace.multiples import describe_multiples, make_bars
 from discreet.web.workspace.preview import compute_preview
 from discreet.web.workspace.risks import RecordRisks, wilson_interval
+from discreet.web.workspace.shares import Share
 from discreet.web.workspace.view import RISK, View
 
 SIZE = 400
@@ -117,6 +121,20 @@ def test_a_brushed_bar_filters_the_records_and_pages_hold_all_of_them(drafted: P
     assert "no such bar" in logged_in.get(f"{address}&on=town&bar=99").text
 
 
+@given(
+    st.lists(st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]), st.just(float("nan"))), min_size=1, max_size=40),
+    st.sampled_from([0.0, 0.1, 0.3, 1.0]),
+)
+def test_the_order_of_the_records_is_that_of_a_plain_sort(values: list[float], threshold: float) -> None:
+    risks = RecordRisks("k_anonymity", np.arange(len(values)), np.array(values[::-1]), np.array(values), len(values), 0.2)
+    for side, numbers in (("before", values[::-1]), ("after", values)):
+        ordered = sorted((at for at, risk in enumerate(numbers) if risk > threshold), key=lambda at: (-numbers[at], at))
+        assert risks.order_above(side, threshold).tolist() == ordered
+        for band in risks.bands:
+            within = [at for at, risk in enumerate(numbers) if band.low <= risk < band.high]
+            assert risks.order_within(side, band).tolist() == sorted(within, key=lambda at: (-numbers[at], at))
+
+
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_a_record_says_whom_it_hides_among_and_what_would_help(drafted: Project, logged_in: TestClient) -> None:
     frame = make_frame()
@@ -125,11 +143,80 @@ def test_a_record_says_whom_it_hides_among_and_what_would_help(drafted: Project,
     page = logged_in.get(f"/projects/{drafted.id}/workspace?now=yes&record={unique + 1}").text
     card = page.split('id="card-panel"')[1].split("</section>")[0]
     assert "itself alone" in card
+    assert "in the sample" not in card, "all records are in the preview"
+    assert re.search(r"\b1 record\s+that is easier to find|\b[\d,]+ records\s+that are easier to find", page)
+    assert page.index('id="verdict"') < page.index('id="plan"') < page.index('id="records"'), "a phone shows them in this order"
     assert "age + town" in card
     same_town = int((frame["town"] == frame["town"][unique]).sum())
     assert f"without it the record hides among <strong>{same_town}</strong>" in card
     assert "method=global_recoding&amp;columns=age" in card
     assert logged_in.get(f"/projects/{drafted.id}/workspace?now=yes&record={SIZE + 1}").status_code == 404
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_record_outside_the_sample_is_counted_in_the_whole_table(
+    drafted: Project, logged_in: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(risk_sample, "MOST_RECORDS", 50)
+    monkeypatch.setattr(desk, "PREVIEWS", preview.Previews())
+    frame = make_frame()
+    sizes = class_sizes(frame, ["age", "town"])
+    place = f"/api/v1/projects/{drafted.id}/workspace/records"
+    cards = [logged_in.get(f"{place}/{at + 1}").json() for at in range(0, SIZE, 23)]
+    assert not all(card["in_sample"] for card in cards)
+    for at, card in zip(range(0, SIZE, 23), cards, strict=True):
+        assert card["sets"][0]["records"] == sizes[at]
+        assert {cell["name"]: cell["before"] for cell in card["cells"]} == frame.row(at, named=True)
+        without = {step["columns"][0]: step["records"] for step in card["help"] if step["columns"]}
+        for name, other in (("age", "town"), ("town", "age")):
+            count = int((frame[other] == frame[other][at]).sum())
+            assert without.get(name, sizes[at]) == count
+
+
+def test_drafts_of_one_sample_share_what_is_known_of_the_original(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, rows = make_frame(), np.arange(SIZE)
+    drafts = [
+        discreet.Policy.from_dict({"attributes": ATTRIBUTES, "limits": limits, "plan": {"steps": [*STEPS[:1], step]}})
+        for limits in ({"k_anonymity.k": 3}, {"known_sets.high_risk": 5, "ncp.loss": 0.5})
+        for step in (STEPS[1], {"method": "rounding", "columns": ["age"], "base": 7})
+    ]
+    reads: list[Any] = []
+    read = preview.verbs.read
+    monkeypatch.setattr(preview.verbs, "read", lambda *given: reads.append(given) or read(*given))
+    table = preview.SampleTable()
+    shared = [compute_preview(frame, rows, SIZE, draft, table) for draft in drafts]
+    assert len(reads) == 1, "the sample is read once, not for each draft"
+    for draft, one in zip(drafts, shared, strict=True):
+        alone = compute_preview(frame, rows, SIZE, draft)
+        assert one.release.masked.frame.equals(alone.release.masked.frame)
+        assert one.assessment.to_dict() == alone.assessment.to_dict()
+        assert (one.multiples, one.risks.counts) == (alone.multiples, alone.risks.counts)
+        for own, other in zip(*([*side.shares.attributes, *side.shares.sets] for side in (one, alone)), strict=True):
+            assert own == Share(other.label, pytest.approx(other.before), pytest.approx(other.after))
+
+
+def test_labels_of_points_that_share_a_place_on_the_map_are_one_text() -> None:
+    places = [(0.1, 5.0), (0.1, 5.0), (0.9, 1.0), (0.1, 5.01)]
+    points = [{"release": at, "loss": loss, "risk": risk} for at, (loss, risk) in enumerate(places, 1)]
+    drawn = lay_out(points, "k_anonymity.k", "ncp.loss")["points"]
+    assert [point["text"] for point in drawn] == ["1, 2, 4", "", "3", ""]
+    assert [point["on_left"] for point in drawn] == [False, False, True, False], "what is at the right has its text inside"
+    sides = [{"label": side.upper(), "side": side, "loss": 0.9, "risk": 1.0} for side in "ab"]
+    drawn = lay_out([*sides, {"label": "7", "side": "", "loss": 0.9, "risk": 1.0}], "k_anonymity.k", "ncp.loss")["points"]
+    assert [(point["text"], point["on_left"]) for point in drawn] == [("A", False), ("B, 7", True), ("", True)]
+
+
+@given(st.data())
+def test_codes_of_a_file_find_the_records_that_agree(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    values = data.draw(st.lists(st.one_of(st.none(), st.sampled_from("abc")), min_size=1, max_size=20))
+    file = tmp_path_factory.mktemp("codes") / "t.parquet"
+    pl.DataFrame({"town": pl.Series(values, dtype=pl.String), "age": [len(value or "") for value in values]}).write_parquet(file)
+    for most in (0, 10**6):
+        codes = FileCodes(most)
+        for value in (*values, "d", None):
+            assert codes.find_agreeing(file, "town", value).tolist() == [one == value for one in values]
+        assert codes.find_agreeing(file, "age", 1).tolist() == [value is not None for value in values]
+        assert codes.held_bytes <= most
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)

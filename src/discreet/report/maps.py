@@ -19,14 +19,16 @@ MET, NOT_MET, INCOMPLETE = "met", "not met", "incomplete"
 _STYLES = {MET: (charts.AFTER, "circle"), NOT_MET: (charts.BEFORE, "cross"), INCOMPLETE: (charts.INFORMED, "diamond")}
 """Colour and shape of a point by its verdict."""
 _AXES = ("loss", "risk")
+_WIDTH = 560
 _OVERLAP = (0.12, 0.05)
 """Two labels closer than these shares of the width and the height would overlap."""
 
 
-def risk_utility_map(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> alt.LayerChart:
+def risk_utility_map(points: Sequence[Mapping[str, Any]], risk: str, loss: str, *, width: int = _WIDTH) -> alt.LayerChart:
     """A map of points with label, risk, loss, verdict (one of the three above) and dominated, which are drawn fainter.
 
-    Less risk and less loss are better; a risk of which more is better keeps its sign, and its title says so.
+    Less risk and less loss are better; a risk of which more is better keeps its sign, and its title says so. ``width`` is that
+    of the plot without its axis.
     """
     alt = charts.load_altair()
     rows = [{**point, "place": "dominated" if point["dominated"] else "on the frontier"} for point in points]
@@ -35,8 +37,10 @@ def risk_utility_map(points: Sequence[Mapping[str, Any]], risk: str, loss: str) 
     shapes = {"domain": names, "range": [_STYLES[name][1] for name in names]}
     low_x, high_x = _axis_domain([point["loss"] for point in points])
     low_y, high_y = _axis_domain([point["risk"] for point in points])
-    base = alt.Chart(alt.Data(values=rows), width=560, height=300)
-    x = alt.X("loss:Q", title=loss, scale=alt.Scale(domain=[low_x, high_x], nice=True), axis=_axis(alt))
+    base = alt.Chart(alt.Data(values=rows), width=width, height=300)
+    x = alt.X(
+        "loss:Q", title=loss, scale=alt.Scale(domain=[low_x, high_x], nice=True), axis=_axis(alt, 6 if width == _WIDTH else 4)
+    )
     y = alt.Y("risk:Q", title=risk, scale=alt.Scale(domain=[low_y, high_y], nice=True), axis=_axis(alt))
     frontier = (
         base.transform_filter("!datum.dominated")
@@ -51,7 +55,7 @@ def risk_utility_map(points: Sequence[Mapping[str, Any]], risk: str, loss: str) 
             "place:N", scale=alt.Scale(domain=["on the frontier", "dominated"], range=[1.0, 0.4]), legend=None
         ),
     )  # fmt: skip
-    labels = _merge_labels(rows, (high_x - low_x, high_y - low_y))
+    labels = _merge_labels(rows, ((high_x - low_x) * _WIDTH / width, high_y - low_y))
     texts = base.properties(data=alt.Data(values=labels)).mark_text(dy=-13, fontSize=12, color="currentColor")
     return frontier + dots + texts.encode(x=x, y=y, text="label:N")
 
@@ -76,8 +80,8 @@ def _merge_labels(rows: Sequence[Mapping[str, Any]], spans: tuple[float, float])
     ]
 
 
-def _axis(alt: Any) -> Any:
-    return alt.Axis(tickCount=6, format=".4~g", grid=True)
+def _axis(alt: Any, ticks: int = 6) -> Any:
+    return alt.Axis(tickCount=ticks, format=".4~g", grid=True)
 
 
 def _axis_domain(numbers: Sequence[float]) -> tuple[float, float]:

@@ -24,6 +24,7 @@ from discreet.errors import SourceError
 LINK_ATTRIBUTES = (
     "href",
     "src",
+    "srcset",
     "action",
     "formaction",
     "data-events",

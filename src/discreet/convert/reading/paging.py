@@ -35,6 +35,7 @@ _DATABASE_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 }  # fmt: skip
 """No downloads; nothing of a table is cached in memory or spilled to disk."""
 _ROW_NUMBER = "file_row_number"
+_ONE_PART = 2_000
 _SORT_UP_TO = 5_000
 _SAMPLE_ROWS = 4_000
 _FEW_VALUES = 1_000
@@ -80,7 +81,7 @@ def read_page(
             numbers = _sorted_row_numbers(
                 connection, source, parameters, column, "DESC" if descending else "ASC", offset, limit, total
             )
-        return PageRows(_fetch_rows(connection, table, path, names, numbers), numbers, total)
+        return PageRows(_fetch_rows(connection, table, path, names, numbers, names), numbers, total)
 
 
 def _sorted_row_numbers(
@@ -193,22 +194,35 @@ def _add_condition(source: str, condition: str) -> str:
     return f"{source} {'AND' if ' WHERE ' in source else 'WHERE'} ({condition})"
 
 
-def read_rows(path: Path, numbers: Sequence[int]) -> pl.DataFrame:
-    """Read the rows with these numbers, in the given order."""
+def read_rows(path: Path, numbers: Sequence[int], columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Read the rows with these numbers, in the given order; ``columns`` (default: all) are the only ones that are read.
+
+    Rows that are close together are read as one part of the file, which takes a fifth of the time.
+    """
+    if numbers and max(numbers) - min(numbers) < _ONE_PART:
+        with convert_errors(path.name, "cannot be read"):
+            lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+            part = (lazy if columns is None else lazy.select(columns)).slice(min(numbers), max(numbers) - min(numbers) + 1)
+            rows = part.collect()
+            if len(rows) and max(numbers) - min(numbers) < len(rows):
+                return rows[[number - min(numbers) for number in numbers]]
     with convert_errors(path.name, "cannot be read"), closing(_open_cursor()) as connection:
         names = list(pl.read_parquet_schema(path))
         table = f"read_parquet(?) AS t({', '.join(f'c{index}' for index in range(len(names)))})"
-        return _fetch_rows(connection, table, path, names, numbers)
+        return _fetch_rows(connection, table, path, names, numbers, names if columns is None else columns)
 
 
-def _fetch_rows(connection: DuckDBPyConnection, table: str, path: Path, names: list[str], numbers: Sequence[int]) -> pl.DataFrame:
-    columns = ", ".join(f"c{index}" for index in range(len(names)))
-    query = f"SELECT {_ROW_NUMBER} AS r, {columns} FROM {table} WHERE {_ROW_NUMBER} IN (SELECT unnest(?))"
+def _fetch_rows(
+    connection: DuckDBPyConnection, table: str, path: Path, names: list[str], numbers: Sequence[int], shown: Sequence[str]
+) -> pl.DataFrame:
+    places = {name: index for index, name in enumerate(names)}
+    columns = "".join(f", c{places[name]}" for name in shown)
+    query = f"SELECT {_ROW_NUMBER} AS r{columns} FROM {table} WHERE {_ROW_NUMBER} IN (SELECT unnest(?))"
     order = pl.DataFrame({"r": pl.Series(list(numbers), dtype=pl.Int64)})
     content = connection.sql(query, params=[str(path), list(numbers) or [-1]]).to_arrow_table()
     rows = pl.DataFrame(content).with_columns(pl.col("r").cast(pl.Int64))
     ordered = order.join(rows, on="r", how="left", maintain_order="left").drop("r")
-    return ordered.rename(dict(zip(ordered.columns, names, strict=True)))
+    return ordered.rename(dict(zip(ordered.columns, shown, strict=True)))
 
 
 def _open_cursor() -> DuckDBPyConnection:

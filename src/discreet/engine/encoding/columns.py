@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,8 @@ class Column:
     codes: NDArray[Any]
     values: pl.Series
     has_null: bool
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What was derived from this column alone."""
 
     @property
     def null_code(self) -> int | None:

@@ -231,7 +231,14 @@ def _meaning_of(original: Microdata, masked: Microdata, true: Column, released: 
     spec = original.attribute(true.name).hierarchy
     hierarchy = hierarchy_of(original, true.name) if spec is not None else None
     numeric = original.level(true.name) in (Level.NUMERIC, Level.DATE)
-    return read_containment(true, released, hierarchy, numeric=numeric, cells=masked.cells.get(true.name))
+    cells = masked.cells.get(true.name)
+    if released is not true or hierarchy is not None or cells is not None:
+        return read_containment(true, released, hierarchy, numeric=numeric, cells=cells)
+    key = ("containment in itself", numeric)  # of a column that was not masked; several drafts of one table share it
+    if key not in true.cache:
+        true.cache[key] = read_containment(true, released, numeric=numeric)
+    meaning: Containment = true.cache[key]
+    return meaning
 
 
 def _layers(meaning: Containment, originals: int, cells: int) -> tuple[NDArray[np.uint8], list[NDArray[np.uint32]]] | None:

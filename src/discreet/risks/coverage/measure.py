@@ -58,7 +58,7 @@ class Coverage(RiskMeasure):
     }
     meaning: ClassVar[Mapping[str, str]] = {
         "unexamined": "released columns of concern that no adversary reads, or that their role does not settle",
-        "identifying": "of these: columns that single people out or look like names, contacts, ids or free text",
+        "identifying": "unexamined columns that single people out or look like names, contacts, ids or free text",
         "restorable": "masked columns that released ones restore far better than the best guess",
         "read_back": "masked values that another row of the same person or group shows",
     }

@@ -13,7 +13,7 @@ from discreet.web.api.routing import ProjectId, create_router
 from discreet.web.api.workspace_models import MapOut, RecordCardOut, RecordsOut, WorkspaceIn, WorkspaceOut
 from discreet.web.auth.security import Access, Caller, ServerCore
 from discreet.web.core import Core
-from discreet.web.projects import access_log
+from discreet.web.projects import access_log, releases
 from discreet.web.projects.projects import Project
 from discreet.web.workspace import summary
 from discreet.web.workspace.card import describe_record
@@ -90,7 +90,7 @@ def get_map(core: ServerCore, access: Caller, project_id: ProjectId) -> dict[str
     """Every draft and release by one risk and one loss: those of the first limits."""
     project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
-        return map_of(connection, project) or {"risk_name": "", "loss_name": "", "points": []}
+        return map_of(releases.list_summaries(connection, project)) or {"risk_name": "", "loss_name": "", "points": []}
 
 
 @workspace_router.post("/projects/{project_id}/policy/undo", response_model=PolicyOut)

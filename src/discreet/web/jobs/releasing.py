@@ -33,6 +33,7 @@ from discreet.report.public_report.evidence import publish as public_form
 from discreet.selection.validate import errors, validate
 from discreet.web.jobs.key_project import key_project
 from discreet.web.jobs.labels import read_with_labels, write_labels
+from discreet.web.projects.comparing import write_changes
 from discreet.web.workspace.stored_risks import write_risks
 from discreet.web.workspace.stored_views import write_views
 
@@ -59,6 +60,8 @@ def generate_release(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
     verbs.write_link(release, folder / LINK_FILE, overwrite=True)
     write_risks(folder, data, release, assessment)
     write_views(folder, data, release, assessment)
+    report_progress("comparing the release with the original", 0, 1)
+    write_changes(Path(inputs["folder"]) / inputs["dataset"]["file"], masked, folder / LINK_FILE)
     report_progress("writing the report", 0, 1)
     original = Path(inputs["folder"]) / inputs["dataset"]["file"]
     evidence = collect(data, release, assessment, by=inputs["by"], original_file=original, masked_file=masked)

@@ -37,12 +37,12 @@ def show(
     """Show one release (default: the newest), beside another one where ``against`` names it, and the map of all releases."""
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
-        all_releases = releases.list_releases(connection, project)
+        all_releases = releases.list_summaries(connection, project)
         selected = releases.get(connection, project, release) if all_releases else None
         other = releases.get(connection, project, against) if all_releases and against is not None else None
         axes = list_axes(all_releases)
         risk, loss = choose_axis(axes, "risk", risk, all_releases), choose_axis(axes, "loss", loss, all_releases)
-        points = map_points(connection, project, risk, loss) if risk and loss else []
+        points = map_points(all_releases, risk, loss) if risk and loss else []
     if selected is not None:
         access_log.record_release(core.store, session.user, project, selected, page="assess")
     return render_page(

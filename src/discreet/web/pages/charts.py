@@ -21,19 +21,23 @@ from discreet.web.workspace.drafts_map import choose_axis, list_axes, map_points
 router = APIRouter(prefix="/projects/{number}/charts", include_in_schema=False)
 SVG_HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 """An SVG image carries its own style for light and dark mode."""
+_WIDE, _NARROW = 560, 250
+"""Widths of a plot in pixels: on a page, and on a phone, whose axes have short titles."""
 
 
 @router.get("/map.svg")
-def releases_map(core: ServerCore, session: CurrentSession, number: int, risk: str = "", loss: str = "") -> Response:
-    """Draw the releases by one risk measure and one loss measure."""
+def releases_map(
+    core: ServerCore, session: CurrentSession, number: int, risk: str = "", loss: str = "", narrow: bool = False
+) -> Response:
+    """Draw the releases by one risk measure and one loss measure; ``narrow``: so that the text is readable on a phone."""
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
-        all_releases = releases.list_releases(connection, project)
+        all_releases = releases.list_summaries(connection, project)
         axes = list_axes(all_releases)
         risk, loss = choose_axis(axes, "risk", risk, all_releases), choose_axis(axes, "loss", loss, all_releases)
         if not risk or not loss:
             raise NotFound("nothing has been measured yet, so there is no chart")
-        points = map_points(connection, project, risk, loss)
+        points = map_points(all_releases, risk, loss)
     rows = [
         {
             "label": f"release {point['release']}", "risk": point["risk"], "loss": point["loss"], "dominated": point["dominated"],
@@ -41,7 +45,7 @@ def releases_map(core: ServerCore, session: CurrentSession, number: int, risk: s
         }
         for point in points
     ]  # fmt: skip
-    return _svg_response(rows, risk, loss, "Releases by risk and loss")
+    return _svg_response(rows, risk, loss, "Releases by risk and loss", narrow)
 
 
 @router.get("/searches/{job}.svg")
@@ -62,8 +66,9 @@ def search_map(core: ServerCore, session: CurrentSession, number: int, job: str)
     return _svg_response(rows, search.risk_name, search.loss_name, "Plans by risk and loss")
 
 
-def _svg_response(rows: list[dict[str, Any]], risk: str, loss: str, title: str) -> Response:
-    svg = _draw_map(json.dumps(rows), _axis_title(risk), _axis_title(loss), title)
+def _svg_response(rows: list[dict[str, Any]], risk: str, loss: str, title: str, narrow: bool = False) -> Response:
+    titles = ("Risk", "Loss") if narrow else (_axis_title(risk), _axis_title(loss))
+    svg = _draw_map(json.dumps(rows), *titles, title, _NARROW if narrow else _WIDE)
     return Response(svg, media_type="image/svg+xml", headers=SVG_HEADERS)
 
 
@@ -76,8 +81,10 @@ def _axis_title(name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _draw_map(rows: str, risk: str, loss: str, title: str) -> str:
+def _draw_map(rows: str, risk: str, loss: str, title: str, width: int) -> str:
     points = json.loads(rows)
     return standalone_svg(
-        risk_utility_map(points, risk, loss), title, f"{len(points)} points; the table next to the chart lists the values."
+        risk_utility_map(points, risk, loss, width=width),
+        title,
+        f"{len(points)} points; the table next to the chart lists the values.",
     )

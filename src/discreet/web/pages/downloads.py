@@ -46,7 +46,7 @@ def compare_tables(
     project, stored_release = _get_release(core, session, number, release, "member")
     with core.store.read() as connection:
         dataset = datasets.get(connection, project, stored_release.dataset_id)
-        others = [one for one in releases.list_releases(connection, project) if one.file and one.number != stored_release.number]
+        others = [one for one in releases.list_summaries(connection, project) if one.file and one.number != stored_release.number]
         other = None if against is None else releases.get(connection, project, against)
     if other is not None:
         return _compare_releases(request, core, session, project, (other, stored_release), others, first_row, show, columns)

@@ -66,11 +66,6 @@ class PlanSearch:
         return sorted(self.plans, key=lambda plan: (not plan.whole_table, plan.dominated, plan.loss, plan.risk))[:MAX_TABLE_ROWS]
 
     @property
-    def field_names(self) -> list[str]:
-        """MEASURE.FIELD of every measured value."""
-        return list(dict.fromkeys(name for plan in self.plans for name in plan.numbers))
-
-    @property
     def chart_points(self) -> list[dict[str, Any]]:
         """The points of the chart, read by static/frontier.js."""
         return [

@@ -20,6 +20,7 @@ from discreet.model.guess import ends_as_text
 from discreet.web.addresses import LinkExtension
 from discreet.web.auth.sessions import Session
 from discreet.web.operation.request_ids import request_id_of
+from discreet.web.pages.forms import catalogue
 from discreet.web.projects import roles
 from discreet.web.projects.projects import Project
 
@@ -132,6 +133,7 @@ _FIRST_WORDS = re.compile(
 
 def _begin_sentence(message: str) -> str:
     """A message with a capital letter in front, unless it begins with what may be a name of a column or a user, kept as it is."""
+    message = catalogue.without_commands(message)
     return message[:1].upper() + message[1:] if _FIRST_WORDS.match(message) else message
 
 

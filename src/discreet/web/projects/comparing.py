@@ -1,12 +1,15 @@
 """A masked table compared with its original: cell by cell for a page of rows, and in total for every column.
 
-What was changed where is computed once per release and kept in memory for a while, never on disk: it belongs to the original.
+What was changed where is computed by the job that makes a release and stored beside its link, because comparing all cells of a
+large table takes seconds; a purge deletes both. It belongs to the original, so the file is confidential.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +18,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.convert.reading import paging
+from discreet.convert.writing.atomic import write_bytes
 from discreet.engine.encoding.record_links import LINK_COLUMN
 from discreet.errors import DiscreetError
 from discreet.web.errors import InvalidRequest
 from discreet.web.projects.paging import check_page, json_value
 from discreet.web.settings import Settings
 
+CHANGES_FILE = "changes-confidential.parquet"
+"""Beside the link; a purge deletes it with it."""
 KEPT_COMPARISONS = 4
 """Releases whose changes are kept in memory, eight bytes per changed row."""
 
@@ -109,7 +115,9 @@ def compare_rows(
             page = paging.read_page(masked, offset=offset, limit=limit)
             positions, total, after = page.numbers, page.total, page.frame
         numbers = paging.read_rows(link, positions)[LINK_COLUMN].to_list()
-        before = paging.read_rows(original, [number - 1 for number in numbers if number is not None])
+        original_columns = list(pl.read_parquet_schema(original))
+        compared_columns = [name for name in original_columns if name in after.columns]
+        before = paging.read_rows(original, [number - 1 for number in numbers if number is not None], compared_columns)
     except DiscreetError as error:
         raise InvalidRequest(str(error)) from None
     # those with changes first, because nobody finds them in the middle of a wide table
@@ -120,7 +128,7 @@ def compare_rows(
     for position, number, row in zip(positions, numbers, after.iter_rows(named=True), strict=True):
         cells = compare_cells(columns, next(originals) if number is not None else {}, row)
         compared.append({"number": position + 1, "record": number, "cells": cells})
-    removed = [name for name in before.columns if name not in after.columns]
+    removed = [name for name in original_columns if name not in after.columns]
     return ComparedPage(columns, removed, compared, total, offset, changes)
 
 
@@ -146,12 +154,36 @@ def is_changed(before: Any, after: Any) -> bool:
 
 
 def measure_changes(original: Path, masked: Path, link: Path) -> Changes:
-    """Compare all cells of a release with the original, column by column to save memory."""
-    return _measure_changes(original, masked, link, masked.stat().st_mtime_ns)
+    """What a release changed: as the job that made it stored it, else compared now, for releases of earlier versions."""
+    return _find_changes(original, masked, link, masked.stat().st_mtime_ns, link.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=KEPT_COMPARISONS)
-def _measure_changes(original: Path, masked: Path, link: Path, _written: int) -> Changes:
+def _find_changes(original: Path, masked: Path, link: Path, _masked_at: int, _linked_at: int) -> Changes:
+    stored = link.with_name(CHANGES_FILE)
+    return _read_changes(stored) if stored.is_file() else _compare_tables(original, masked, link)
+
+
+def write_changes(original: Path, masked: Path, link: Path) -> None:
+    """Compare a release with its original and store the result beside the link."""
+    changes = _compare_tables(original, masked, link)
+    buffer = BytesIO()
+    columns = json.dumps([asdict(column) for column in changes.columns])
+    pl.DataFrame({"row": pl.Series(changes.rows, dtype=pl.UInt32)}).write_parquet(buffer, metadata={"columns": columns})
+    write_bytes(link.with_name(CHANGES_FILE), buffer.getvalue(), private=True)
+
+
+def _read_changes(file: Path) -> Changes:
+    rows = pl.read_parquet(file, glob=False, hive_partitioning=False)["row"].to_numpy().astype(np.intp)
+    columns = []
+    for values in json.loads(pl.read_parquet_metadata(file)["columns"]):
+        before, after = (None if values[side] is None else ColumnStatistics(**values[side]) for side in ("before", "after"))
+        columns.append(ColumnChanges(**values | {"before": before, "after": after}))
+    return Changes(tuple(columns), rows)
+
+
+def _compare_tables(original: Path, masked: Path, link: Path) -> Changes:
+    """Compare all cells of a release with the original, column by column to save memory."""
     records = pl.read_parquet(link, glob=False, hive_partitioning=False)[LINK_COLUMN]
     is_original = records.is_not_null()
     sources = (records.drop_nulls() - 1).cast(pl.UInt32)

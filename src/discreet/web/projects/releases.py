@@ -7,6 +7,7 @@ which contain risks of records and values of attributes.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,9 @@ from discreet.web.db.tables import releases, users
 from discreet.web.errors import InvalidRequest, NotFound
 from discreet.web.projects.projects import Project
 from discreet.web.projects.release_states import OPEN_TO_READERS, State
+
+_SUMMARY_PARTS = ("after", "losses", "verdict")
+"""The parts of an assessment that a summary of a release has."""
 
 
 @dataclass(frozen=True)
@@ -96,18 +100,37 @@ def list_releases(connection: Connection, project: Project) -> list[Release]:
     ]
 
 
+def list_summaries(connection: Connection, project: Project) -> list[Release]:
+    """A project's releases, newest first, with only what a map or a list shows of them.
+
+    Of the assessment they have the numbers after masking, the losses and the verdict, of the policy the limits; the database
+    takes these parts out of the documents, because reading whole assessments takes longer than everything else on a page.
+    """
+    parts = [releases.c.assessment[part].label(f"part_{part}") for part in _SUMMARY_PARTS]
+    whole = [column for column in releases.c if column.name not in ("assessment", "policy", "history")]
+    query = _select_releases(project, *whole, releases.c.policy["limits"].label("limits"), *parts)
+    listed = []
+    for row in connection.execute(query.order_by(releases.c.number.desc())).mappings():
+        values = {name: row[name] for name in Release.__dataclass_fields__ if name in row}
+        assessment = {part: row[f"part_{part}"] for part in _SUMMARY_PARTS if row[f"part_{part}"] is not None}
+        policy = {} if row["limits"] is None else {"limits": row["limits"]}
+        release = Release(**values, policy=policy, assessment=assessment, history=[])
+        listed.append(release if project.allows("member") else _without_confidential_parts(release))
+    return listed
+
+
 def policy_yaml(release: Release) -> str:
     """The policy file that reproduces this release from its dataset."""
     return yaml.safe_dump(release.policy, sort_keys=False, allow_unicode=True, width=120)
 
 
-def risk_loss_points(connection: Connection, project: Project, risk: str, loss: str) -> list[dict[str, Any]]:
-    """Risk and loss (MEASURE.FIELD) of each release, oldest first; releases without either value are left out."""
+def risk_loss_points(listed: Sequence[Release], risk: str, loss: str) -> list[dict[str, Any]]:
+    """Risk and loss (MEASURE.FIELD) of releases, newest first, as points, oldest first; those without either are left out."""
     for name, kind in ((risk, "risk"), (loss, "loss")):
         if registry.resolve_limit(name, origin="the map")[0] != kind:
             raise InvalidRequest(f"'{name}' is not a {kind}; the map needs a risk and a loss")
     points = []
-    for release in reversed(list_releases(connection, project)):
+    for release in reversed(listed):
         coordinates = [_measured_value(release, "after", risk), _measured_value(release, "losses", loss)]
         if None not in coordinates:
             points.append(
@@ -129,9 +152,9 @@ def _measured_value(release: Release, part: str, limit: str) -> float | None:
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
-def _select_releases(project: Project) -> Any:
+def _select_releases(project: Project, *columns: Any) -> Any:
     query = (
-        select(releases, users.c.name.label("user"))
+        select(*(columns or (releases,)), users.c.name.label("user"))
         .join(users, users.c.id == releases.c.user_id)
         .where(releases.c.project_id == project.id)
     )

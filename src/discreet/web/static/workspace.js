@@ -7,21 +7,24 @@ let running = null;
 async function swap(address, { remember = true, focus = "" } = {}) {
   running?.abort();
   running = new AbortController();
-  const views = document.getElementById("views");
-  const kept = focus || (views.contains(document.activeElement) ? document.activeElement.id : "");
-  views.classList.add("busy");
-  views.setAttribute("aria-busy", "true");
+  const parts = ["overview", "views"].map((id) => document.getElementById(id));
+  const kept = focus || (parts.some((part) => part.contains(document.activeElement)) ? document.activeElement.id : "");
+  for (const part of parts) {
+    part.classList.add("busy");
+    part.setAttribute("aria-busy", "true");
+  }
   const url = new URL(address, location.href);
   const asked = new URL(url);
   asked.searchParams.set("now", "yes");
   try {
     const response = await fetch(asked, { headers: { Accept: "text/html" }, signal: running.signal });
-    const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("views");
-    if (!fresh) {
+    const answer = new DOMParser().parseFromString(await response.text(), "text/html");
+    const fresh = parts.map((part) => answer.getElementById(part.id));
+    if (!fresh.every(Boolean)) {
       location.assign(url);
       return;
     }
-    document.getElementById("views").replaceWith(fresh);
+    for (const part of fresh) document.getElementById(part.id).replaceWith(part);
     if (remember) history.pushState({}, "", url);
     prepare();
     const target = kept && document.getElementById(kept);
@@ -29,8 +32,10 @@ async function swap(address, { remember = true, focus = "" } = {}) {
     if (focus) target?.scrollIntoView({ block: "nearest" });
   } catch (error) {
     if (error.name === "AbortError") return;
-    views.classList.remove("busy");
-    views.removeAttribute("aria-busy");
+    for (const part of parts) {
+      part.classList.remove("busy");
+      part.removeAttribute("aria-busy");
+    }
   }
 }
 

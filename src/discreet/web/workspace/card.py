@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet import registry, verbs
+from discreet import registry
 from discreet.convert.reading import paging
+from discreet.convert.reading.source import prepare
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.report.riskiest import count_agreeing
@@ -20,6 +21,7 @@ from discreet.risks.known_sets.explain import contributing_sets
 from discreet.web.errors import NotFound
 from discreet.web.projects.comparing import is_changed
 from discreet.web.projects.paging import json_value
+from discreet.web.workspace.file_codes import FILE_CODES
 from discreet.web.workspace.preview import Preview
 
 MOST_SETS = 5
@@ -112,10 +114,12 @@ def describe_record(preview: Preview, file: Path, record: int) -> RecordCard:
 
 
 def _with_record(preview: Preview, file: Path, row: int) -> Microdata:
-    """The sample with one more record, the last."""
+    """The sample with one more record, the last. Only that record is prepared: the sample was, and its types hold."""
     data = preview.original
-    extra = paging.read_rows(file, [row]).select(data.columns).cast(dict(data.frame.schema))  # type: ignore[arg-type]
-    return verbs.read(pl.concat([data.frame, extra]), data.policy)
+    schema: Any = dict(data.frame.schema)
+    extra = paging.read_rows(file, [row], data.columns).cast(schema)
+    extra = prepare(extra.lazy(), data.policy, data.source, dates=False).collect().cast(schema)
+    return Microdata(pl.concat([data.frame, extra]), data.policy, data.source)
 
 
 def _finding_sets(preview: Preview, data: Microdata, place: int) -> list[tuple[tuple[str, ...], float | None, float, list[str]]]:
@@ -143,19 +147,25 @@ def _masked_place(preview: Preview, at: int) -> int | None:
 
 def _agreeing_rows(file: Path, names: Sequence[str], values: dict[str, Any]) -> dict[str, NDArray[np.bool_]]:
     """For each attribute, which records of the whole initial microdata have the value of this one."""
-    columns = pl.read_parquet(file, columns=list(names), glob=False, hive_partitioning=False) if names else pl.DataFrame()
-    return {
-        name: (
-            columns[name].is_null() if values[name] is None else (columns[name] == values[name]).fill_null(value=False)
-        ).to_numpy()
-        for name in names
-    }
+    return {name: FILE_CODES.find_agreeing(file, name, values[name]) for name in names}
 
 
 def _count(agreeing: dict[str, NDArray[np.bool_]], names: Sequence[str], of: int) -> int:
     if not names:
         return of
-    return int(np.logical_and.reduce([agreeing[name] for name in names]).sum())
+    agree = agreeing[names[0]].copy()
+    for name in names[1:]:
+        agree &= agreeing[name]
+    return int(np.count_nonzero(agree))
+
+
+def _count_without_each(agreeing: dict[str, NDArray[np.bool_]], names: Sequence[str], of: int) -> dict[str, int]:
+    """For each attribute, the records that agree on all others: those that agree on all, and those that differ in it alone."""
+    differing: NDArray[Any] = np.zeros(of, dtype=np.uint8 if len(names) < 256 else np.uint32)
+    for name in names:
+        differing += ~agreeing[name]
+    alone, all_agree = differing == 1, of - int(np.count_nonzero(differing))
+    return {name: all_agree + int(np.count_nonzero(alone & ~agreeing[name])) for name in names}
 
 
 def _count_masked(preview: Preview, place: int | None, names: Sequence[str]) -> int | None:
@@ -172,7 +182,7 @@ def _suggest(preview: Preview, sets: list[FindingSet], agreeing: dict[str, NDArr
     if not sets:
         return helps
     known, now = sets[0].known, sets[0].records
-    without = {name: _count(agreeing, [one for one in known if one != name], preview.risks.of) for name in known}
+    without = _count_without_each(agreeing, known, preview.risks.of)
     for name, records in sorted(without.items(), key=lambda pair: -pair[1])[:3]:
         if records <= now:
             continue

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from discreet.web.core import Core
 from discreet.web.errors import InvalidRequest
-from discreet.web.projects import policies
+from discreet.web.projects import policies, releases
 from discreet.web.projects.projects import Project
 from discreet.web.workspace import drafts, summary
 from discreet.web.workspace.desk import Desk, make_desk
@@ -139,7 +139,7 @@ def _place_on_map(
     ]
     if sides[0].desk.whole is not None:
         marked = {side.desk.whole.number for side in sides if side.desk.whole is not None}
-        listed = map_points(connection, sides[0].desk.project, risk, loss)
+        listed = map_points(releases.list_summaries(connection, sides[0].desk.project), risk, loss)
         points += [
             {"label": str(point["release"]), "side": "", "risk": point["risk"], "loss": point["loss"]}
             for point in listed

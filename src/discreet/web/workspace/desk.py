@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,21 +99,29 @@ class Desk:
         return Views(stored.multiples, True, preview.shares if shares is None else shares, shares is not None)
 
 
-def open_desk(connection: Connection, core: Core, project: Project, view: View) -> Desk:
-    """Gather the current draft; guesses of the view replace those of the policy."""
-    return make_desk(connection, core, project, policies.policy_document(connection, project), view.known)
+def open_desk(connection: Connection, core: Core, project: Project, view: View, listed: Sequence[Release] | None = None) -> Desk:
+    """Gather the current draft; guesses of the view replace those of the policy. ``listed``: see :func:`make_desk`."""
+    return make_desk(connection, core, project, policies.policy_document(connection, project), view.known, listed)
 
 
 def make_desk(
-    connection: Connection, core: Core, project: Project, document: dict[str, Any], sent_known: Mapping[str, str]
-) -> Desk:
-    """Gather a draft from its policy document; guesses as they were sent replace those of the document."""
+    connection: Connection, core: Core, project: Project, document: dict[str, Any], sent_known: Mapping[str, str],
+    listed: Sequence[Release] | None = None,
+) -> Desk:  # fmt: skip
+    """Gather a draft from its policy document; guesses as they were sent replace those of the document.
+
+    ``listed`` are the summaries of the project's releases where they were read already.
+    """
     dataset = datasets.get(connection, project) if project.dataset_id is not None else None
     saved = policies.parse_document(document, project)
     units = units_of(saved, [str(column["name"]) for column in dataset.columns]) if dataset is not None else []
     known = read_known(sent_known, units)
     changed = {name: value for name, value in known.items() if abs(float(saved.attributes[name].known) - value) >= 1e-9}
-    whole = _find_whole(connection, project, document) if not changed else None
+    whole = None
+    if not changed:
+        listed = releases.list_summaries(connection, project) if listed is None else listed
+        whole = _find_whole(connection, project, document, listed)
+    saved_document = document
     unsaved = _with_known(document, changed)
     document = with_limits(unsaved, project.limits or {})
     sliders = [
@@ -121,7 +129,7 @@ def make_desk(
         for unit in units
     ]
     file = datasets.path(core.settings, dataset) if dataset is not None else None
-    policy = policies.parse_document(document, project)
+    policy = saved if document == saved_document else policies.parse_document(document, project)
     return Desk(project, dataset, file, unsaved, document, policy, sliders, bool(changed), whole)
 
 
@@ -132,9 +140,11 @@ def _with_known(document: Mapping[str, Any], known: Mapping[str, float]) -> dict
     return {**document, "attributes": attributes} if known else dict(document)
 
 
-def _find_whole(connection: Connection, project: Project, document: Mapping[str, Any]) -> Release | None:
+def _find_whole(
+    connection: Connection, project: Project, document: Mapping[str, Any], listed: Sequence[Release]
+) -> Release | None:
     """The newest release that the same policy made from the same table, whatever its revision was called."""
-    for release in releases.list_releases(connection, project):
+    for release in listed:
         if release.dataset_id != project.dataset_id or release.state in ("withdrawn", "purged"):
             continue
         if policies.policy_document(connection, project, release.revision) == document:

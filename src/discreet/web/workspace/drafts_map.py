@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection
-
 from discreet import registry
 from discreet.selection.frontier import MapPoint, mark_dominated
 from discreet.web.pages.forms import catalogue
 from discreet.web.projects import releases
-from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
 
+_LABEL_GAPS = {"x": 7.0, "y": 6.5}
+"""Texts of points that are closer than this in both directions would overlap."""
+_LABEL_ROOM = 60.0
+"""A point further to the right has its text on its left, where there is room for several numbers."""
+_MOST_LABELS = 4
 
-def map_of(connection: Connection, project: Project) -> dict[str, Any] | None:
-    """The points with their places in a square of 100, and what the axes say; None before anything was run."""
-    listed = releases.list_releases(connection, project)
+
+def map_of(listed: Sequence[Release]) -> dict[str, Any] | None:
+    """Releases, newest first, as points in a square of 100, with what the axes say; None before anything was run."""
     axes = list_axes(listed)
     risk, loss = (choose_axis(axes, kind, "", listed) for kind in ("risk", "loss"))
-    points = map_points(connection, project, risk, loss) if risk and loss else []
+    points = map_points(listed, risk, loss) if risk and loss else []
     return lay_out(points, risk, loss) if points else None
 
 
@@ -31,6 +33,7 @@ def lay_out(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> dict[s
         {**point, "x": _place(point["loss"], across), "y": 100 - _place(point["risk"], up)}
         for point in points
     ]  # fmt: skip
+    _place_labels(on_map)
     return {
         "points": on_map,
         "risk": catalogue.describe_limit(risk)["meaning"] or risk,
@@ -45,7 +48,30 @@ def lay_out(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> dict[s
     }
 
 
-def list_axes(all_releases: list[Release]) -> dict[str, list[dict[str, str]]]:
+def _place_labels(points: list[dict[str, Any]]) -> None:
+    """Give each point the text beside it and whether it stands on its left; points whose texts would overlap share one.
+
+    The drafts A and B of a comparison have theirs on the right and on the left, so that they never share one.
+    """
+    firsts: list[tuple[dict[str, Any], list[str]]] = []
+    for point in points:
+        label, side = str(point.get("label", point.get("release", ""))), point.get("side")
+        point |= {"text": "", "on_left": side == "b" or (not side and point["x"] > _LABEL_ROOM)}
+        shared = [
+            names for first, names in firsts
+            if first["on_left"] == point["on_left"]
+            and all(abs(first[axis] - point[axis]) < gap for axis, gap in _LABEL_GAPS.items())
+        ]  # fmt: skip
+        if shared:
+            shared[0].append(label)
+        else:
+            firsts.append((point, [label]))
+    for first, names in firsts:
+        more = f" and {len(names) - _MOST_LABELS} more" if names[_MOST_LABELS:] else ""
+        first["text"] = ", ".join(names[:_MOST_LABELS]) + more
+
+
+def list_axes(all_releases: Sequence[Release]) -> dict[str, list[dict[str, str]]]:
     """The measure fields that can be axes of the map: MEASURE.FIELD with its meaning, per kind (risk, loss)."""
     axes: dict[str, list[dict[str, str]]] = {"risk": [], "loss": []}
     for kind, part in (("risk", "after"), ("loss", "losses")):
@@ -63,7 +89,7 @@ def list_axes(all_releases: list[Release]) -> dict[str, list[dict[str, str]]]:
     return axes
 
 
-def choose_axis(axes: Mapping[str, list[dict[str, str]]], kind: str, requested: str, all_releases: list[Release]) -> str:
+def choose_axis(axes: Mapping[str, list[dict[str, str]]], kind: str, requested: str, all_releases: Sequence[Release]) -> str:
     """The requested axis if it exists, else the first one with a limit, else the default, else the first."""
     names = [axis["name"] for axis in axes[kind]]
     limit_names = [limit for release in all_releases[:1] for limit in release.policy.get("limits", {})]
@@ -71,9 +97,9 @@ def choose_axis(axes: Mapping[str, list[dict[str, str]]], kind: str, requested: 
     return next((name for name in candidates if name in names), names[0] if names else "")
 
 
-def map_points(connection: Connection, project: Project, risk: str, loss: str) -> list[dict[str, Any]]:
-    """The releases as points of the map, with the dominated ones marked."""
-    points = releases.risk_loss_points(connection, project, risk, loss)
+def map_points(listed: Sequence[Release], risk: str, loss: str) -> list[dict[str, Any]]:
+    """Releases, newest first, as points of the map, with the dominated ones marked."""
+    points = releases.risk_loss_points(listed, risk, loss)
     signs = [-1.0 if registry.resolve_limit(name)[3] == "high" else 1.0 for name in (risk, loss)]
     marked = mark_dominated(
         [MapPoint(str(point["release"]), signs[0] * point["risk"], signs[1] * point["loss"]) for point in points]

@@ -22,6 +22,8 @@ from discreet.model.results import Release
 from discreet.web.projects.comparing import find_changed
 
 MOST_BARS = 10
+BARS = "bars"
+"""Where the cache of a table holds the bars of its columns, with their counts."""
 _TAILS = (0.01, 0.99)
 _MAX_LABEL = 30
 _LEFT_OUT = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD)
@@ -90,8 +92,11 @@ def shown_attributes(data: Microdata) -> list[str]:
 
 def _describe(release: Release, name: str) -> Multiple:
     original = release.original.frame[name]
-    bars = make_bars(original)
-    before = bars.count(original)
+    known = release.original.cache.setdefault(BARS, {})
+    if name not in known:
+        bars = make_bars(original)
+        known[name] = bars, bars.count(original)
+    bars, before = known[name]
     if name not in release.masked.columns:
         return Multiple(name, bars, before, None, None, None, 0, 0, removed=True)
     masked = release.masked.frame[name]

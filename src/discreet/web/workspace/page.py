@@ -19,7 +19,7 @@ from discreet.web.pages.forms import catalogue
 from discreet.web.pages.forms.labels import step_rows
 from discreet.web.pages.forms.limit_choice import limit_rows
 from discreet.web.pages.rendering import redirect, render_page
-from discreet.web.projects import access_log, projects
+from discreet.web.projects import access_log, projects, releases
 from discreet.web.workspace import drafts, summary
 from discreet.web.workspace.card import describe_record
 from discreet.web.workspace.desk import Desk, open_desk
@@ -39,10 +39,10 @@ def show(request: Request, core: ServerCore, session: CurrentSession, number: in
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         project.require_role("member")
-        desk = open_desk(connection, core, project, view := View.from_query(query))
+        listed, history = releases.list_summaries(connection, project), read_history(connection, project)
+        desk = open_desk(connection, core, project, view := View.from_query(query), listed)
         job = queue.latest_job(connection, project, "generate")
         shown_drafts, draft_count = drafts.list_drafts(connection, project, size=SHOWN_DRAFTS)
-        points, history = map_of(connection, project), read_history(connection, project)
     problem, preview = "", None
     try:
         if desk.file is not None:
@@ -55,7 +55,7 @@ def show(request: Request, core: ServerCore, session: CurrentSession, number: in
     return render_page(
         request, "workspace.html", session, project, "workspace", view=view, desk=desk, problem=problem, preview=preview,
         steps=step_rows(desk.policy.plan), methods=catalogue.entries("masking"), limits=limit_rows(desk.policy),
-        limit_choices=catalogue.list_limits(), job=job, points=points, history=history, may=project.allows("editor"),
+        limit_choices=catalogue.list_limits(), job=job, points=map_of(listed), history=history, may=project.allows("editor"),
         title_of=catalogue.title, drafts=shown_drafts, draft_count=draft_count, **views,
     )  # fmt: skip
 

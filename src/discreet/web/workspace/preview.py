@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from discreet import verbs
 from discreet.assessment.assess import assess
 from discreet.assessment.measures import make_measures, measures_for_limits
+from discreet.engine.encoding.columns import encode
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.errors import DiscreetError
 from discreet.masking.generate import generate
@@ -33,11 +34,12 @@ from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.web.errors import InvalidRequest, TooManyRequests
 from discreet.web.projects.risk_sample import draw_rows, sample_parameters
-from discreet.web.workspace.multiples import Multiple, describe_multiples
+from discreet.web.workspace.multiples import BARS, Multiple, describe_multiples
 from discreet.web.workspace.risks import RecordRisks, align_risks, choose_measure
-from discreet.web.workspace.shares import Shares, describe_shares
+from discreet.web.workspace.shares import SMALL_CLASSES, Shares, describe_shares
 
 _SAMPLES_KEPT = 3
+_TABLES_KEPT = 4
 _PREVIEWS_KEPT = 12
 _WAIT_SECONDS = 10.0
 _MOST_SECONDS = 15.0
@@ -68,12 +70,29 @@ class Preview:
         return describe_shares(self.risks.measure, self.release, self.assessment, self.risks.threshold)
 
 
+class SampleTable:
+    """A sample under a policy, and what is the same for all drafts: its scores, codes, bars and small classes."""
+
+    def __init__(self) -> None:
+        self.scores: dict[str, Score] = {}
+        self._data: Microdata | None = None
+
+    def prepare(self, frame: pl.DataFrame, policy: Policy) -> Microdata:
+        """The sample under the policy of a draft, which differs from that of other drafts in plan, limits and losses alone."""
+        if self._data is None:
+            self._data = verbs.read(frame, policy)
+            encode(self._data, self._data.columns)  # before masking, so that columns that no step changes keep their codes
+        data = self._data.with_policy(policy.with_(attributes=self._data.policy.attributes))
+        data.cache.update({part: self._data.cache.setdefault(part, {}) for part in (BARS, SMALL_CLASSES)})
+        return data
+
+
 class Previews:
     """The previews that were used last. One is computed at a time, so that previews never slow a server down for others."""
 
     def __init__(self) -> None:
         self._samples: OrderedDict[tuple[str, int], tuple[pl.DataFrame, NDArray[np.int64], int]] = OrderedDict()
-        self._before: OrderedDict[str, dict[str, Score]] = OrderedDict()
+        self._tables: OrderedDict[str, SampleTable] = OrderedDict()
         self._previews: OrderedDict[str, Preview] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -92,11 +111,11 @@ class Previews:
             if (preview := self.find(file, policy)) is not None:
                 return preview
             frame, rows, records = self._sample(file)
-            known = self._before.setdefault(_digest(file, policy, without=("plan", "limits", "presets", "loss")), {})
-            preview = compute_preview(frame, rows, records, parsed, known)
+            key = _digest(file, policy, without=("plan", "limits", "presets", "loss"))
+            table = self._tables.get(key) or SampleTable()
+            preview = compute_preview(frame, rows, records, parsed, table)
+            _keep(self._tables, key, table, _TABLES_KEPT)
             _keep(self._previews, _digest(file, policy), preview, _PREVIEWS_KEPT)
-            while len(self._before) > _PREVIEWS_KEPT:
-                self._before.popitem(last=False)
             return preview
         finally:
             self._lock.release()
@@ -110,14 +129,14 @@ class Previews:
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def compute_preview(
-    frame: pl.DataFrame, rows: NDArray[np.int64], records: int, policy: Policy, known: dict[str, Score] | None = None
+    frame: pl.DataFrame, rows: NDArray[np.int64], records: int, policy: Policy, table: SampleTable | None = None
 ) -> Preview:
-    """Mask and judge a sample. ``known`` holds the scores of the original and gets those that were missing."""
+    """Mask and judge a sample. ``table`` holds what earlier drafts with the same attributes found out about the original."""
     started = time.monotonic()
-    known = {} if known is None else known
+    table = SampleTable() if table is None else table
     try:
         with stop_after(started + _MOST_SECONDS):
-            data = verbs.read(frame, _policy_of_sample(policy))
+            data = table.prepare(frame, _policy_of_sample(policy))
             release = generate(data, data.policy.plan)
             names = [name for name in measures_for_limits("risk", data.policy) if name != "coverage"]
             shown = choose_measure(data.policy, names)
@@ -125,8 +144,8 @@ def compute_preview(
             losses = make_measures("loss", measures_for_limits("loss", data.policy), data.policy)
             lost = {measure.name: measure.measure(data, release.masked) for measure in losses}
             last = started + _MOST_SECONDS
-            assessment = assess(data, release.masked, risks, lost, last, last=last, before=known)
-            known |= assessment.before
+            assessment = assess(data, release.masked, risks, lost, last, last=last, before=table.scores)
+            table.scores |= assessment.before
             aligned = align_risks(shown, data, release, assessment, rows, records)
     except OutOfTimeError:
         raise InvalidRequest(

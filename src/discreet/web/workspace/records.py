@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -43,12 +43,11 @@ def list_records(
     risks: RecordRisks, view: View, threshold: float, columns: list[str], file: Path, bars: Bars | None, size: int = PAGE_RECORDS
 ) -> RecordPage:
     """The records above a threshold (before or after masking) in a brushed bar, the riskiest first."""
-    chosen = select_records(risks, view, threshold, file, bars)
-    pages = max(math.ceil(len(chosen) / size), 1)
+    ordered = select_records(risks, view, threshold, file, bars)
+    pages = max(math.ceil(len(ordered) / size), 1)
     page = min(view.page, pages)
-    ordered = _sort(risks, chosen, view.sort, page * size)
     shown = ordered[(page - 1) * size : page * size]
-    rows = paging.read_rows(file, risks.rows[shown].tolist()).select(columns)
+    rows = paging.read_rows(file, risks.rows[shown].tolist(), columns)
     listed = [
         {
             "record": int(risks.rows[at]) + 1,
@@ -56,27 +55,25 @@ def list_records(
             "after": _finite(risks.after[at]),
             "cells": [json_value(value) for value in row],
         }
-        for at, row in zip(shown, rows.iter_rows(), strict=True)
+        for at, row in zip(shown, rows.rows() if columns else [()] * len(shown), strict=True)
     ]
-    return RecordPage(columns, listed, len(chosen), page, pages)
+    return RecordPage(columns, listed, len(ordered), page, pages)
 
 
-def select_records(risks: RecordRisks, view: View, threshold: float, file: Path, bars: Bars | None) -> NDArray[np.int64]:
-    """Positions of the records above the threshold in the order of the list's sides, and in the brushed bar."""
-    ranked = risks.before if view.sort == "before" else risks.after
+def select_records(risks: RecordRisks, view: View, threshold: float, file: Path, bars: Bars | None) -> NDArray[np.intp]:
+    """Positions of the records above the threshold and in the brushed bar, in the order of the list."""
+    side: Literal["before", "after"] = "before" if view.sort == "before" else "after"
     if view.brushes_risk and view.bar is not None:
         if view.bar >= len(risks.bands):
             raise InvalidRequest("the risk distribution has no such bar; reload the page")
-        band = risks.bands[view.bar]
-        return np.flatnonzero((ranked >= band.low) & (ranked < band.high))
-    with np.errstate(invalid="ignore"):
-        chosen = np.flatnonzero(ranked > threshold)
+        return _sort(risks.order_within(side, risks.bands[view.bar]), view.sort, len(risks.rows))
+    chosen = risks.order_above(side, threshold)
     if bars is not None and view.bar is not None:
         if view.bar >= len(bars.labels):
             raise InvalidRequest(f"the distribution of '{view.on[:80]}' has no such bar; reload the page")
         column = pl.read_parquet(file, columns=[view.on], glob=False, hive_partitioning=False)[view.on]
         chosen = chosen[bars.assign(column.gather(risks.rows[chosen])) == view.bar]
-    return chosen
+    return _sort(chosen, view.sort, len(risks.rows))
 
 
 def listed_columns(policy: Policy, data: Microdata, brushed: str = "") -> list[str]:
@@ -88,16 +85,13 @@ def listed_columns(policy: Policy, data: Microdata, brushed: str = "") -> list[s
     return names[:_MOST_COLUMNS]
 
 
-def _sort(risks: RecordRisks, chosen: NDArray[np.int64], sort: str, wanted: int) -> NDArray[np.int64]:
-    """The first records in an order; equal ones in the order of the table. A partition first, because few pages are looked at."""
-    if sort == "row":
+def _sort(chosen: NDArray[np.intp], sort: str, records: int) -> NDArray[np.intp]:
+    """Positions by falling risk in the order of the list."""
+    if sort != "row":
         return chosen
-    keys = -(risks.before if sort == "before" else risks.after)[chosen]
-    if wanted < len(chosen):
-        edge = np.partition(keys, wanted - 1)[wanted - 1]
-        kept = keys <= edge
-        chosen, keys = chosen[kept], keys[kept]
-    return chosen[np.argsort(keys, kind="stable")]
+    is_chosen = np.zeros(records, dtype=bool)
+    is_chosen[chosen] = True
+    return np.flatnonzero(is_chosen)
 
 
 def _finite(value: float) -> float | None:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,28 @@ class RecordRisks:
         spaced = np.geomspace(low * 0.99, high, _POSITIONS) if high > low else [high]
         return sorted({float(f"{value:.3g}") for value in spaced} | {self.threshold})
 
+    def order(self, side: Literal["before", "after"]) -> NDArray[np.intp]:
+        """Positions of the records by falling risk, equal ones in the order of the table; those without a risk come last."""
+        return self._order_before if side == "before" else self._order_after
+
+    @cached_property
+    def _order_before(self) -> NDArray[np.intp]:
+        return np.argsort(-self.before, kind="stable")
+
+    @cached_property
+    def _order_after(self) -> NDArray[np.intp]:
+        return np.argsort(-self.after, kind="stable")
+
+    def order_above(self, side: Literal["before", "after"], threshold: float) -> NDArray[np.intp]:
+        """The beginning of :meth:`order` with the records whose risk is greater than a threshold."""
+        return self.order(side)[: _count_greater(self._sorted[0 if side == "before" else 1], threshold)]
+
+    def order_within(self, side: Literal["before", "after"], band: Band) -> NDArray[np.intp]:
+        """The part of :meth:`order` with the records of a band."""
+        risks = self._sorted[0 if side == "before" else 1]
+        first, last = (len(risks) - int(np.searchsorted(risks, end, side="left")) for end in (band.high, band.low))
+        return self.order(side)[first:last]
+
     @property
     def default_position(self) -> int:
         """The slider's position at the policy's threshold."""
@@ -104,6 +126,16 @@ class RecordRisks:
             self._count(risks, least, threshold) for risks, least in zip(self._sorted, self._least_in_table, strict=True)
         )
         return before, after
+
+    @cached_property
+    def counts(self) -> list[tuple[Count, Count]]:
+        """:meth:`count_above` at every position of the slider, which each page needs."""
+        return [self.count_above(threshold) for threshold in self.thresholds]
+
+    @cached_property
+    def places(self) -> list[float]:
+        """:meth:`place` of every position of the slider."""
+        return [self.place(threshold) for threshold in self.thresholds]
 
     @cached_property
     def _least_in_table(self) -> tuple[Floats, Floats]:

@@ -22,6 +22,8 @@ from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 
 MOST_ROWS = 8
+SMALL_CLASSES = "small classes"
+"""Where the cache of a table holds how many records are in small classes, by attributes and threshold."""
 _MOST_SETS = 40
 
 
@@ -116,8 +118,12 @@ def _subsets(keys: Sequence[str]) -> Iterable[tuple[str, ...]]:
 def _count_small(data: Microdata, names: Sequence[str], threshold: float) -> float:
     """Records in a class of fewer than one over the threshold, by some attributes; a missing value is one of its own."""
     report_progress("counting small classes", 0, 1)
-    shown = [name for name in names if name in data.columns]
+    shown = tuple(name for name in names if name in data.columns)
     if not shown:
         return 0.0
-    sizes = data.frame.lazy().group_by(shown).agg(pl.len().alias("\0n")).select("\0n").collect()["\0n"].to_numpy()
-    return float(sizes[1 / sizes.astype(np.float64) > threshold].sum())
+    known = data.cache.setdefault(SMALL_CLASSES, {})
+    if (shown, threshold) not in known:
+        sizes = data.frame.lazy().group_by(shown).agg(pl.len().alias("\0n")).select("\0n").collect()["\0n"].to_numpy()
+        known[shown, threshold] = float(sizes[1 / sizes.astype(np.float64) > threshold].sum())
+    count: float = known[shown, threshold]
+    return count

@@ -29,7 +29,7 @@ def describe_verdict(desk: Desk, preview: Preview) -> dict[str, Any]:
     rows = [limit | catalogue.describe_limit(limit["limit"]) for limit in limits]
     return {
         "whole": desk.whole is not None, "release": desk.whole.number if desk.whole is not None else None, "status": status,
-        "sentence": sentence, "limits": rows, "gaps": gaps,
+        "sentence": catalogue.without_commands(sentence), "limits": rows, "gaps": gaps,
     }  # fmt: skip
 
 
@@ -43,10 +43,10 @@ def describe_threshold(risks: RecordRisks, threshold: float) -> str:
 def count_at(risks: RecordRisks, at: int) -> dict[str, Any]:
     """What is above one position of the slider."""
     threshold = risks.thresholds[at]
-    before, after = risks.count_above(threshold)
+    before, after = risks.counts[at]
     return {
         "at": at, "threshold": threshold, "words": describe_threshold(risks, threshold),
-        "place": round(risks.place(threshold), 5),
+        "place": round(risks.places[at], 5),
         "before": before.measured, "before_low": before.low, "before_high": before.high,
         "after": after.measured, "after_low": after.low, "after_high": after.high,
     }  # fmt: skip

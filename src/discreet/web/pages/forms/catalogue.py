@@ -21,6 +21,8 @@ TITLES = {
     "min_risk_disclosure": "minimum-risk disclosure",
 }
 
+_LINK_HINT = re.compile(r"[;,:] (?:measure the release itself, or )?give the link of mask --link")
+
 
 @cache
 def entries(kind: Kind) -> list[dict[str, Any]]:
@@ -76,11 +78,12 @@ def describe_limit(limit: str) -> dict[str, str]:
 
 
 def spell_out(sentence: str) -> str:
-    """A sentence with the names of fields, measures and methods in words.
+    """A sentence with the names of fields, measures and methods in words, without hints on options of the command line.
 
     >>> spell_out("k_anonymity.k is 1; rare_values was not measured")
     'records in the smallest equivalence class is 1; rare values was not measured'
     """
+    sentence = without_commands(sentence)
 
     def say(match: re.Match[str]) -> str:
         measure = match[0].split(".")[0]
@@ -89,6 +92,17 @@ def spell_out(sentence: str) -> str:
         return field_words(match[0])[0] if "." in match[0] else title(measure)
 
     return re.sub(r"\b[a-z]+(?:_[a-z]+)*\.[a-z][a-z0-9_]*\b|\b[a-z]+(?:_[a-z]+)+\b", say, sentence)
+
+
+def without_commands(sentence: str) -> str:
+    """A message without the hint to give a link to a command, because the server stores the link with each release.
+
+    >>> without_commands("it was not measured; give the link of mask --link")
+    'it was not measured'
+    >>> without_commands("the tables differ; measure the release itself, or give the link of mask --link (off by 1)")
+    'the tables differ (off by 1)'
+    """
+    return _LINK_HINT.sub("", sentence)
 
 
 def summary(kind: Kind, name: str) -> str:
