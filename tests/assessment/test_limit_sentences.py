@@ -98,3 +98,11 @@ def test_a_field_without_a_sentence_gets_one_from_its_meaning(limit: str, requir
 
 def test_a_risk_of_0_needs_infinitely_many():
     assert limit_sentence("reidentification.prosecutor_max", 0) == "Nobody is easier to find than one in infinitely many"
+
+
+def test_a_blank_takes_the_least_number_that_makes_sense_and_says_what_another_needs():
+    assert sentence_of("reidentification.prosecutor_max").parse("1") == 1.0
+    with pytest.raises(PolicyError, match=r"^'At most … % of the released values are not true' needs a number; got 'x'$"):
+        sentence_of("falsehood.loss").parse("x")
+    with pytest.raises(PolicyError, match=r"^'There are at most … records with a rare value' needs a number; got 'x'$"):
+        sentence_of("rare_values.rare").parse("x")

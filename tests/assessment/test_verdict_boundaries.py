@@ -141,3 +141,9 @@ def test_a_search_looks_at_the_numbers_without_their_bounds() -> None:
     evidence = replace(_evidence(5, 5, 12), certified=False)
     assert judge_limit(UNDECIDED, 6, evidence).status == "met"
     assert judge_limit(UNDECIDED, 6, _evidence(5, 5, 12)).status == "incomplete"
+
+
+def test_undecided_records_are_those_of_the_intruder_who_is_judged() -> None:
+    informed = {"known_sets": Score("known_sets", {"high_risk": 4, "undecided": 9}, bounds={"high_risk": (4, 4)})}
+    evidence = replace(_evidence(5, 5, 12, undecided=2), informed=informed)
+    assert "(2 records are undecided)" in judge_limit(UNDECIDED, 6, evidence).sentence
