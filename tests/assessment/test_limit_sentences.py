@@ -59,6 +59,7 @@ def test_a_blank_without_a_sensible_number_says_what_it_needs(typed):
 
 def test_a_limit_of_zero_says_no_in_place_of_at_most_0():
     assert limit_sentence("known_sets.high_risk", 0) == "There are no records at high risk, whatever is known"
+    assert limit_sentence("rare_values.least_count", 0) == "There are at least 0 records that share the rarest value"
     assert limit_sentence("falsehood.loss", 0) == "At most 0 % of the released values are not true"
 
 
