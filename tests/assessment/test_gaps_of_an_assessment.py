@@ -13,11 +13,11 @@ import pytest
 
 from discreet.assessment import assess
 from discreet.assessment.measurements import Covering, Measurements, _cover, explain_missing
-from discreet.engine.runtime.progress import OutOfTimeError
+from discreet.engine.runtime.progress import OutOfTimeError, report_progress
 from discreet.errors import DataError, MemoryLimitError, UnexplainedCellError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, NO_RISK_LIMIT, RELEASE_ALONE, Verdict
+from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, NO_RISK_LIMIT, RELEASE_ALONE, Assessment, Verdict
 from discreet.model.score import Score
 
 
@@ -172,3 +172,85 @@ def test_rows_without_an_original_are_counted() -> None:
     assert assess._count_simulated(data.replace(data.frame, np.array([-2, 0, -1]))) == 2
     elsewhere: Any = SimpleNamespace(engine="spark")
     assert assess._count_simulated(elsewhere) == 0, "the rows of a cluster are not looked at for this"
+
+
+@dataclass
+class Watched(Recorder):
+    """A measure that can be interrupted, has no original to compare with, and says of each table what it is told to."""
+
+    needs: bool = False
+    uses: bool = False
+    name: str = "k_anonymity"
+    score: Score = field(default_factory=lambda: Score("k_anonymity", {"k": 3}))
+    error: DataError | None = None
+
+    def sampled(self) -> Watched:
+        return self
+
+    def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        report_progress("measuring", 0, 1)
+        self.calls.append(original is not None)
+        if self.error is not None:
+            raise self.error
+        return self.score
+
+
+def assessed(measures: list[Any], limits: dict[str, float], **more: Any) -> Assessment:
+    judge = more.pop("judge", "both")
+    data = table(limits, persons=("a", "b", "c"), judge=judge)
+    return assess.assess(data, data, measures, more.pop("losses", {}), **more)
+
+
+@pytest.mark.parametrize("judge", ["both", "release"])
+def test_a_limit_on_a_measure_that_cannot_be_taken_is_incomplete_and_needs_no_warning(judge: str) -> None:
+    assessment = assessed([Watched(error=DataError("no key"))], {"k_anonymity.k": 2}, judge=judge)
+    [verdict] = assessment.verdicts
+    assert (verdict.status, verdict.sentence) == ("incomplete", "k_anonymity.k could not be measured: no key")
+    assert assessment.warnings == ()
+    assert not assessment.ok
+
+
+def test_a_measure_without_a_limit_that_cannot_be_taken_is_a_warning() -> None:
+    failing = Watched(name="l_diversity", error=DataError("no secret"))
+    assessment = assessed([Watched(), failing], {"k_anonymity.k": 2})
+    assert assessment.warnings == ("l_diversity could not be measured: no secret",)
+    assert assessment.ok
+
+
+def test_what_cannot_be_measured_before_is_not_measured_after() -> None:
+    failing = Watched(error=DataError("no key"))
+    assessed([failing], {"k_anonymity.k": 2})
+    assert len(failing.calls) == 1
+
+
+def test_scores_of_the_original_that_are_known_are_not_measured_again() -> None:
+    measure, known = Watched(), Score("k_anonymity", {"k": 1})
+    assessment = assessed([measure], {"k_anonymity.k": 2}, before={"k_anonymity": known})
+    assert len(measure.calls) == 1
+    assert (assessment.before["k_anonymity"], assessment.after["k_anonymity"]) == (known, measure.score)
+
+
+@pytest.mark.parametrize(
+    ("deadline", "last", "taken"),
+    [(-1.0, None, {"k_anonymity"}), (-1.0, -1.0, set()), (60.0, 60.0, {"k_anonymity", "l_diversity"})],
+    ids=["after the deadline", "after the last moment", "in time"],
+)
+def test_after_the_deadline_only_what_a_limit_names_is_measured(deadline: float, last: float | None, taken: set[str]) -> None:
+    now = time.monotonic()
+    measures = [Watched(name="l_diversity", score=Score("l_diversity", {})), Watched()]
+    ends = {"deadline": now + deadline, "last": None if last is None else now + last}
+    assessment = assessed(measures, {"k_anonymity.k": 2}, **ends)
+    assert set(assessment.after) == taken
+
+
+@pytest.mark.parametrize(("largest", "said"), [(0.0, True), (0.1, False)])
+def test_a_limit_on_a_risk_that_is_0_before_masking_is_a_gap(largest: float, said: bool) -> None:
+    score = Score("known_sets", {"max": 0.0}, bounds={"max": (0.0, largest)})
+    assessment = assessed([Watched(name="known_sets", score=score)], {"known_sets.max": 0.2})
+    assert any(gap.startswith("known_sets is 0 for every record of the original") for gap in assessment.gaps) is said
+
+
+def test_gaps_of_scores_and_losses_are_gaps_of_the_assessment_and_each_is_named_once() -> None:
+    score, loss = Score("k_anonymity", {"k": 3}, gaps=("a sample",)), Score("ncp", {"loss": 0.1}, gaps=("a sample", "rounded"))
+    assessment = assessed([Watched(score=score)], {"k_anonymity.k": 2}, losses={"ncp": loss})
+    assert assessment.gaps == ("a sample", "rounded")

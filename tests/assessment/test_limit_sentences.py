@@ -59,6 +59,7 @@ def test_a_blank_without_a_sensible_number_says_what_it_needs(typed):
 
 def test_a_limit_of_zero_says_no_in_place_of_at_most_0():
     assert limit_sentence("known_sets.high_risk", 0) == "There are no records at high risk, whatever is known"
+    assert limit_sentence("rare_values.least_count", 0) == "There are at least 0 records that share the rarest value"
     assert limit_sentence("falsehood.loss", 0) == "At most 0 % of the released values are not true"
 
 
@@ -76,3 +77,33 @@ def test_each_audience_has_presets_that_exist_and_the_public_gets_the_strictest_
     assert all(name in PRESETS for audience in AUDIENCES.values() for name in audience.presets)
     least = [PRESETS[AUDIENCES[name].presets[0]].limits["k_anonymity.k"] for name in ("public", "research", "internal")]
     assert least == sorted(least, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("limit", "required", "sentence"),
+    [
+        ("rare_values.rare", 3, "There are at most 3 records with a rare value"),
+        ("rare_values.least_count", 3, "There are at least 3 records that share the rarest value"),
+        ("k_anonymity.classes", 7, "There are at most 7 equivalence classes (distinct combinations of key values)"),
+        ("rare_values.share", 0.25, "The share of rare values is at most 25 % (their share of all records)"),
+        ("changed_values.loss", 0.25, "The share of the values that changed, 0 to 1, is at most 25 %"),
+        ("decision.worst", 0.5, "The largest risk over the dictionaries (worst case) is at most 0.5"),
+        ("known_sets.reidentification_max", 0.5,
+         "The largest probability of being identified (knowledge: independent) is at most 0.5"),
+    ],
+    ids=["counted", "counted, at least", "counted, explained", "unnamed", "with a comma", "one number", "colon in parentheses"],
+)  # fmt: skip
+def test_a_field_without_a_sentence_gets_one_from_its_meaning(limit: str, required: float, sentence: str) -> None:
+    assert limit_sentence(limit, required) == sentence
+
+
+def test_a_risk_of_0_needs_infinitely_many():
+    assert limit_sentence("reidentification.prosecutor_max", 0) == "Nobody is easier to find than one in infinitely many"
+
+
+def test_a_blank_takes_the_least_number_that_makes_sense_and_says_what_another_needs():
+    assert sentence_of("reidentification.prosecutor_max").parse("1") == 1.0
+    with pytest.raises(PolicyError, match=r"^'At most … % of the released values are not true' needs a number; got 'x'$"):
+        sentence_of("falsehood.loss").parse("x")
+    with pytest.raises(PolicyError, match=r"^'There are at most … records with a rare value' needs a number; got 'x'$"):
+        sentence_of("rare_values.rare").parse("x")

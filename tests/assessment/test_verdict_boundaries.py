@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from discreet.assessment.verdicts import Evidence, judge_limit
-from discreet.model.results import KNOWS_ORIGINALS
+from discreet.model.results import KNOWS_ORIGINALS, RELEASE_ALONE
 from discreet.model.score import Score
 
 UNDECIDED = "known_sets.high_risk"
@@ -65,3 +67,83 @@ def test_the_number_of_the_stronger_intruder_is_beside_that_of_the_release_alone
     verdict = judge_limit("known_sets.max", 0.2, Evidence(release=scores[0], informed=scores[1]))
     assert (verdict.status, verdict.intruder, verdict.found) == ("not met", KNOWS_ORIGINALS, 0.4)
     assert "for an intruder who knows the original values (0.1 on the release alone)" in verdict.sentence
+
+
+MEASURED = {"known_sets": Score("known_sets", {"max": 0.1})}
+UNMEASURED = {"known_sets": Score("known_sets", {"max": math.nan})}
+
+
+@pytest.mark.parametrize(
+    ("evidence", "text"),
+    [
+        (
+            Evidence(release=MEASURED, missing={"known_sets": "no time was left"}),
+            "but for an intruder who knows the original values it could not be measured: no time was left",
+        ),
+        (Evidence(release=UNMEASURED, informed=MEASURED), "but on the release alone it could not be measured"),
+    ],
+    ids=["informed", "release alone"],
+)
+def test_a_number_that_is_missing_for_one_intruder_leaves_the_limit_incomplete(evidence: Evidence, text: str) -> None:
+    verdict = judge_limit("known_sets.max", 0.2, evidence)
+    assert (verdict.status, verdict.found) == ("incomplete", 0.1)
+    assert verdict.sentence == f"known_sets.max is 0.1; at most 0.2 is required (0.1 to spare), {text}"
+
+
+def test_a_number_that_one_intruder_exceeds_is_not_met_whatever_is_missing_for_the_other() -> None:
+    verdict = judge_limit("known_sets.max", 0.05, Evidence(release=UNMEASURED, informed=MEASURED))
+    assert (verdict.status, verdict.intruder) == ("not met", KNOWS_ORIGINALS)
+
+
+def test_an_owner_who_judges_the_release_alone_is_not_asked_for_the_informed_number() -> None:
+    missing = {"known_sets": "no time was left"}
+    verdict = judge_limit("known_sets.max", 0.2, Evidence(release=MEASURED, missing=missing, judge="release"))
+    assert (verdict.status, verdict.intruder) == ("met", RELEASE_ALONE)
+
+
+@pytest.mark.parametrize("judge", ["both", "release"])
+def test_a_measure_that_needs_the_original_values_is_the_informed_intruders(judge: Any) -> None:
+    evidence = Evidence(release=MEASURED, bound=frozenset({"known_sets"}), judge=judge)
+    verdict = judge_limit("known_sets.max", 0.2, evidence)
+    assert (verdict.status, verdict.intruder) == ("met", KNOWS_ORIGINALS)
+    assert (verdict.measured_release, verdict.measured_informed) == (None, 0.1)
+    assert "release alone" not in verdict.sentence
+
+
+@pytest.mark.parametrize("release", [{}, UNMEASURED])
+def test_a_limit_without_any_number_is_incomplete_and_says_why(release: dict[str, Score]) -> None:
+    evidence = Evidence(release=release, missing={"known_sets": "it needs 9 GB"})
+    verdict = judge_limit("known_sets.max", 0.2, evidence)
+    assert (verdict.status, verdict.found) == ("incomplete", None)
+    assert verdict.sentence == "known_sets.max could not be measured: it needs 9 GB"
+
+
+def test_of_equal_numbers_the_sentence_is_about_the_release_alone() -> None:
+    verdict = judge_limit("known_sets.max", 0.2, Evidence(release=MEASURED, informed=MEASURED))
+    assert (verdict.intruder, verdict.sentence) == (
+        RELEASE_ALONE, "known_sets.max is 0.1; at most 0.2 is required (0.1 to spare)"
+    )  # fmt: skip
+
+
+def test_a_number_at_its_limit_has_nothing_to_spare() -> None:
+    verdict = judge_limit("known_sets.max", 0.1, Evidence(release=MEASURED))
+    assert verdict.sentence == "known_sets.max is 0.1; at most 0.1 is required"
+
+
+def test_a_number_outside_its_bounds_is_given_by_the_nearer_bound() -> None:
+    above = judge_limit(UNDECIDED, 1, _evidence(20, 5, 12))
+    assert (above.status, above.found, above.measured_release) == ("not met", 12, 12)
+    below = judge_limit(UNDECIDED, 15, _evidence(2, 5, 12))
+    assert (below.status, below.found, below.measured_release) == ("met", 12, 5)
+
+
+def test_a_search_looks_at_the_numbers_without_their_bounds() -> None:
+    evidence = replace(_evidence(5, 5, 12), certified=False)
+    assert judge_limit(UNDECIDED, 6, evidence).status == "met"
+    assert judge_limit(UNDECIDED, 6, _evidence(5, 5, 12)).status == "incomplete"
+
+
+def test_undecided_records_are_those_of_the_intruder_who_is_judged() -> None:
+    informed = {"known_sets": Score("known_sets", {"high_risk": 4, "undecided": 9}, bounds={"high_risk": (4, 4)})}
+    evidence = replace(_evidence(5, 5, 12, undecided=2), informed=informed)
+    assert "(2 records are undecided)" in judge_limit(UNDECIDED, 6, evidence).sentence

@@ -22,7 +22,7 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 WRITABLE = [suffix for suffix in FORMATS if suffix not in READ_ONLY]
-BIG = pl.DataFrame({"a": pl.int_range(200_000, eager=True), "b": pl.int_range(200_000, eager=True).hash(7).cast(pl.String)})
+BIG = pl.DataFrame({"a": pl.int_range(20_000, eager=True), "b": pl.int_range(20_000, eager=True).hash(7).cast(pl.String)})
 
 KILLED = """
 import os, signal, sys

@@ -90,7 +90,9 @@ def test_bounds_contain_the_fields_and_are_in_order(data):
     assert bounds["max"] == (max(lower, default=0.0), max(upper, default=0.0))
     assert bounds["mean"] == pytest.approx((sum(lower) / max(total, 1), sum(upper) / max(total, 1)))
     assert fields["widest"] == max(((high - low) / low for low, high in zip(lower, upper, strict=True) if low > 0), default=0.0)
-    assert ("effective_k_min" in bounds) == bool(len(defined.value))
+    assert bounds["high_risk_share"] == tuple(number / max(total, 1) for number in bounds["high_risk"])
+    smallest = (min(defined.lower), min(defined.upper)) if len(defined.value) else None
+    assert bounds.get("effective_k_min") == smallest
     ends = [median_size(one.copy()) for one in (defined.lower, defined.upper)]
     if middle is not None:
         low, high = bounds["effective_k_median"]

@@ -43,7 +43,7 @@ _TAKES: Mapping[str, Callable[[str], pl.Expr]] = {
 
 
 def side_by_side(original: Microdata, masked: Microdata, measured: Mapping[str, Score]) -> pl.DataFrame:
-    """A row a masked record: each adversary's chance (null where it cannot be told), the worst, and what it would take.
+    """One row per masked record: the chance of each adversary (null: not measured), the worst one, and what it would take.
 
     >>> from discreet.testing import table
     >>> data = table({"age": [34, 34, 51], "disease": ["Flu", "Cancer", "Flu"]}, key=["age"], known={"age": 0.5})
