@@ -44,8 +44,6 @@ check: lint # without servers, browser, Spark and whatever takes seconds
 
 # a third of the time of the whole suite is waiting for servers, browsers and timeouts: a worker more than cores
 test durations: WORKERS = 3
-# tables of tests are small, and handing them to a second thread takes longer than the work; check and trust use all threads
-test durations: export POLARS_MAX_THREADS = 1
 
 test: lint # everything
 	bash tools/servers.sh

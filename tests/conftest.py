@@ -22,6 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+# Tables of tests are small, and handing them to a second thread takes as long again as the work; but nothing may depend on the
+# order in which threads return, so one worker, and a run without workers, has all threads. Before anything imports Polars.
+if os.environ.get("PYTEST_XDIST_WORKER", "gw0") != "gw0":
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
 import axe_playwright_python
 import httpcore2
 import httpx2

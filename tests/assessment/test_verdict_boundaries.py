@@ -147,3 +147,10 @@ def test_undecided_records_are_those_of_the_intruder_who_is_judged() -> None:
     informed = {"known_sets": Score("known_sets", {"high_risk": 4, "undecided": 9}, bounds={"high_risk": (4, 4)})}
     evidence = replace(_evidence(5, 5, 12, undecided=2), informed=informed)
     assert "(2 records are undecided)" in judge_limit(UNDECIDED, 6, evidence).sentence
+
+
+def test_a_count_of_a_million_is_written_in_full() -> None:
+    evidence = Evidence(release={"known_sets": Score("known_sets", {"high_risk": 1_234_567})})
+    assert judge_limit(UNDECIDED, 1_000_000, evidence).sentence.startswith(
+        "known_sets.high_risk is 1,234,567; at most 1,000,000 is required (off by 234,567)"
+    )

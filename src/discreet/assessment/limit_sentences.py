@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from discreet import registry
 from discreet.errors import PolicyError
+from discreet.model.display import format_number
 
 _BLANKS = ("{number}", "{percent}", "{one_in}")
 _COUNTED = (
@@ -46,7 +47,7 @@ class LimitSentence:
         if self.blank == "one_in":
             # a risk of at most 0.09 leaves classes of 12 records, not of 11.1
             return f"{math.ceil(1 / required - 1e-9):,}" if required > 0 else "infinitely many"
-        return f"{required * 100:.6g}" if self.blank == "percent" else f"{required:,.6g}"
+        return f"{required * 100:.6g}" if self.blank == "percent" else format_number(required)
 
     def parse(self, typed: str) -> float:
         """The number of the limit from what somebody wrote into the blank; raises PolicyError."""

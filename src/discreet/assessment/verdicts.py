@@ -13,6 +13,7 @@ from typing import Literal
 
 from discreet import registry
 from discreet.model.contracts import Direction
+from discreet.model.display import format_number
 from discreet.model.policy import Policy
 from discreet.model.results import KNOWS_ORIGINALS, RELEASE_ALONE, Status, Verdict
 from discreet.model.score import Score
@@ -162,7 +163,7 @@ def number_of(scores: Mapping[str, Score], measure: str, name: str) -> float | N
 
 def show_number(number: float | None) -> str:
     """A number as sentences say it."""
-    return "unknown" if number is None else f"{number:,.6g}"
+    return "unknown" if number is None else format_number(number)
 
 
 def _sentence(limit: str, required: float, better: Direction, number: float | None, status: Status, aside: str) -> str:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import redact_credentials
+from discreet.model.display import format_number
 from discreet.model.knowledge import BY_SCENARIO
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def format_cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+        return format_number(value)
     return str(value)
 
 

@@ -16,6 +16,15 @@ SECRET_NAME = re.compile(r"key|seed|secret|salt|password|token", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 
 
+def format_number(value: float) -> str:
+    """A number as sentences and tables show it: six significant digits, and all digits before the point.
+
+    >>> format_number(1234567.0), format_number(0.123456789), format_number(1e6)
+    ('1,234,567', '0.123457', '1,000,000')
+    """
+    return f"{value:,.6g}" if abs(value) < 999_999.5 else f"{value:,.0f}"
+
+
 class Described:
     """Mixin for ``repr``, ``str`` and the notebook view, all built from a title and facts."""
 

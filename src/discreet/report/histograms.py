@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet import registry
+from discreet.model.display import format_number
 from discreet.model.score import Score
 from discreet.report.riskiest import ranking_field
 
@@ -144,7 +145,8 @@ def _by_attribute(score: Score, field: str) -> dict[str, float]:
 
 def describe_contributions(entry: Mapping[str, Any]) -> str:
     """The text alternative of the chart."""
-    return "; ".join(
-        f"{row['label']}: {row['before']:,.6g}" + (f" before, {row['after']:,.6g} after" if "after" in row else "")
-        for row in entry["rows"]
-    )
+    texts = []
+    for row in entry["rows"]:
+        after = f" before, {format_number(row['after'])} after" if "after" in row else ""
+        texts.append(f"{row['label']}: {format_number(row['before'])}{after}")
+    return "; ".join(texts)

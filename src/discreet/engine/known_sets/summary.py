@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.engine.known_sets.effective_size import FEW, Sizes, high_risk, is_below
 from discreet.engine.known_sets.order_statistics import order_statistics
+from discreet.model.display import format_number
 from discreet.model.notes import Note
 from discreet.model.threshold import Among
 
@@ -155,7 +156,7 @@ class Summary:
                 f"{self.certain:,} are for certain, at most {self.possible:,}; decide: true narrows this"
             )
         uncertain = [
-            f"{name} is between {low:,.6g} and {high:,.6g}"
+            f"{name} is between {format_number(low)} and {format_number(high)}"
             for name in ("effective_k_min", "effective_k_median", "below_5")
             if (low := bounds.get(name, (0.0, 0.0))[0]) < (high := bounds.get(name, (0.0, 0.0))[1]) * (1 - _TIGHT)
         ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.model.display import format_number
 from discreet.model.microdata import Microdata
 from discreet.model.notes import Note
 from discreet.model.threshold import Among
@@ -27,7 +28,8 @@ def describe_outcome(step: TargetedSuppression, before: Microdata, outcome: Targ
     )
     notes = [f"{outcome.values_changed:,} values suppressed in {passes}"]
     if outcome.cost_bound is not None:
-        notes.append(f"this cost {outcome.cost:,.6g}, and no choice of values could cost less than {outcome.cost_bound:,.6g}")
+        cost, bound = format_number(outcome.cost), format_number(outcome.cost_bound)
+        notes.append(f"this cost {cost}, and no choice of values could cost less than {bound}")
     if len(outcome.cascaded):
         public = f"{len(outcome.cascaded):,} records became high-risk because values of other records were suppressed"
         notes.append(Note(f"{public}: {_list_records(before, outcome, outcome.cascaded)}", public))
