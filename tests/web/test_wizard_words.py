@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from fastapi.testclient import TestClient
@@ -13,6 +14,7 @@ from discreet.web.auth.accounts import User
 from discreet.web.db.store import Store
 from discreet.web.jobs import queue
 from discreet.web.pages.forms.catalogue import spell_out
+from discreet.web.pages.frontier import read_search
 from discreet.web.projects import projects
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
@@ -62,3 +64,22 @@ def test_a_search_is_shown_in_words(
 def test_names_of_methods_in_a_sentence_become_words() -> None:
     assert spell_out("1. remove_identifiers; 2. local_suppression of zip") == "1. remove identifiers; 2. local suppression of zip"
     assert spell_out("birth_date stays") == "birth_date stays", "an attribute keeps its name"
+
+
+@pytest.mark.parametrize(
+    ("kept", "missed", "gaps", "verdict"),
+    [
+        (True, {}, 0, "meets every limit"),
+        (False, {}, 2, "leaves gaps"),
+        (False, {"k_anonymity.k": 0.5}, None, "a limit is not met"),
+        (False, {}, None, "a limit is not met"),
+    ],
+)
+def test_a_plan_that_leaves_gaps_is_not_said_to_miss_a_limit(
+    kept: bool, missed: dict[str, float], gaps: int | None, verdict: str
+) -> None:
+    trial = {"number": 1, "risk": -2.0, "loss": 0.1, "kept": kept, "missed": missed, "gaps": gaps, "whole": True, "plan": {}}
+    job = SimpleNamespace(partial=[trial], result=None, parameters={})
+    search = read_search(job)  # type: ignore[arg-type]
+    assert [plan.verdict for plan in search.plans] == [verdict]
+    assert [point["verdict"] for point in search.chart_points] == [verdict]

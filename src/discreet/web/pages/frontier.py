@@ -34,6 +34,13 @@ class CandidatePlan:
     """What the plan does to each attribute."""
     why_dominated: str = ""
     """Why a plan that meets the limits is not on their frontier, with numbers."""
+    leaves_gaps: bool = False
+    """Whether every limit is met, but the plan leaves gaps in the evidence, so that it does not count as meeting them."""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the limits are met, in words."""
+        return "meets every limit" if self.meets_limits else "leaves gaps" if self.leaves_gaps else "a limit is not met"
 
     @property
     def displayed_risk(self) -> float:
@@ -71,7 +78,7 @@ class PlanSearch:
         return [
             {
                 "number": plan.number, "risk": plan.displayed_risk, "loss": plan.loss, "met": plan.meets_limits,
-                "whole": plan.whole_table, "dominated": plan.dominated,
+                "whole": plan.whole_table, "dominated": plan.dominated, "verdict": plan.verdict,
             }
             for plan in self.plans
         ]  # fmt: skip
@@ -100,6 +107,7 @@ def read_search(job: Job) -> PlanSearch:
             CandidatePlan(
                 trial["number"], trial["risk"], trial["loss"], {**trial.get("risks", {}), **trial.get("losses", {})},
                 trial["kept"], whole, mark.dominated, trial["plan"], tuple(trial.get("words", ())), why.get(mark.name, ""),
+                not trial["kept"] and not trial.get("missed") and bool(trial.get("gaps")),
             )
             for trial, mark in zip(same_table, marks, strict=True)
         ]  # fmt: skip

@@ -53,7 +53,7 @@ function draw(chart) {
   const drawingOrder = (point) => (point.whole ? 1 : 0) + (point.dominated ? 0 : 1) + (String(point.number) === chart.dataset.chosen ? 4 : 0);
   for (const point of [...points].sort((a, b) => drawingOrder(a) - drawingOrder(b))) {
     const chosen = String(point.number) === chart.dataset.chosen;
-    const label = `plan ${point.number}: risk ${formatNumber(point.risk)}, loss ${formatNumber(point.loss)}, ${point.met ? "meets every limit" : "a limit is not met"}${point.whole ? "" : ", on a sample"}`;
+    const label = `plan ${point.number}: risk ${formatNumber(point.risk)}, loss ${formatNumber(point.loss)}, ${point.verdict}${point.whole ? "" : ", on a sample"}`;
     const link = addElement("a", { href: `${chart.dataset.here}?point=${point.number}#chosen`, id: `point-${point.number}`, "aria-label": label, tabindex: point === stop ? 0 : -1 }, svg);
     const style = `${point.whole ? "" : "sample "}${point.met ? "kept" : "missed"}${point.dominated && !chosen ? " dominated" : ""}`;
     const [cx, cy] = [x.position(point.loss), y.position(point.risk)];
