@@ -83,8 +83,8 @@ def test_every_extra_of_the_table_is_an_extra_of_the_distribution_with_its_libra
 def test_the_base_is_light() -> None:
     names = {requirement.split(">")[0].split("[")[0] for requirement in PROJECT["dependencies"]}
     assert names == {
-        "numba", "numpy", "polars", "pyarrow", "pydantic", "python-stdnum", "pyyaml", "rapidfuzz", "rich", "threadpoolctl", "typer",
-        "tzdata",
+        "numba", "numpy", "polars", "pyarrow", "pydantic", "python-stdnum", "pyyaml", "rapidfuzz", "rich",
+        "threadpoolctl", "typer", "tzdata",
     }  # fmt: skip
 
 
