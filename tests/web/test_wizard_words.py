@@ -70,12 +70,12 @@ def test_names_of_methods_in_a_sentence_become_words() -> None:
     ("kept", "missed", "gaps", "verdict"),
     [
         (True, {}, 0, "meets every limit"),
-        (False, {}, 2, "leaves gaps"),
+        (False, {}, 2, "gaps left"),
         (False, {"k_anonymity.k": 0.5}, None, "a limit is not met"),
-        (False, {}, None, "a limit is not met"),
+        (False, {}, None, "gaps not looked for"),
     ],
 )
-def test_a_plan_that_leaves_gaps_is_not_said_to_miss_a_limit(
+def test_a_plan_with_gaps_or_unexamined_is_not_said_to_miss_a_limit(
     kept: bool, missed: dict[str, float], gaps: int | None, verdict: str
 ) -> None:
     trial = {"number": 1, "risk": -2.0, "loss": 0.1, "kept": kept, "missed": missed, "gaps": gaps, "whole": True, "plan": {}}

@@ -52,6 +52,12 @@ def explain_choice(
             f"{incomplete:,} of them {'leaves' if incomplete == 1 else 'leave'} gaps in the evidence, such as masked values that "
             f"other columns or rows give back: {'it is' if incomplete == 1 else 'they are'} not counted as plans to release."
         )
+    unexamined = sum(plan.outcome.gaps is None for plan in meeting)
+    if unexamined:
+        sentences.append(
+            f"In {unexamined:,} of them nobody looked for gaps in the evidence, because a plan that is at least as good was "
+            "known or there was no time."
+        )
     if errors and not meeting:
         sentences.append(f"The most frequent reason why a plan cannot run: {errors.most_common(1)[0][0]}.")
     numbered = [f"{number}. {format_step(step)}" for number, step in enumerate(chosen.plan.steps, 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from discreet.selection.choices import PlanChoice, dominating_plans
 from discreet.selection.frontier import MapPoint, explain_domination, frontier, mark_dominated
@@ -34,13 +34,13 @@ class CandidatePlan:
     """What the plan does to each attribute."""
     why_dominated: str = ""
     """Why a plan that meets the limits is not on their frontier, with numbers."""
-    leaves_gaps: bool = False
-    """Whether every limit is met, but the plan leaves gaps in the evidence, so that it does not count as meeting them."""
+    gaps: Literal["", "left", "not looked for"] = ""
+    """Why a plan whose limits are met does not count: it leaves gaps in the evidence, or nobody looked for them."""
 
     @property
     def verdict(self) -> str:
         """Whether the limits are met, in words."""
-        return "meets every limit" if self.meets_limits else "leaves gaps" if self.leaves_gaps else "a limit is not met"
+        return "meets every limit" if self.meets_limits else f"gaps {self.gaps}" if self.gaps else "a limit is not met"
 
     @property
     def displayed_risk(self) -> float:
@@ -107,7 +107,7 @@ def read_search(job: Job) -> PlanSearch:
             CandidatePlan(
                 trial["number"], trial["risk"], trial["loss"], {**trial.get("risks", {}), **trial.get("losses", {})},
                 trial["kept"], whole, mark.dominated, trial["plan"], tuple(trial.get("words", ())), why.get(mark.name, ""),
-                not trial["kept"] and not trial.get("missed") and bool(trial.get("gaps")),
+                _describe_gaps(trial),
             )
             for trial, mark in zip(same_table, marks, strict=True)
         ]  # fmt: skip
@@ -123,6 +123,12 @@ def read_search(job: Job) -> PlanSearch:
         [PlanChoice.from_dict(choice) for choice in result.get("choices", ())],
         dict(result.get("limits_wanted") or {}),
     )
+
+
+def _describe_gaps(trial: Mapping[str, Any]) -> Literal["", "left", "not looked for"]:
+    if trial["kept"] or trial.get("missed"):
+        return ""
+    return "left" if trial.get("gaps") else "not looked for"
 
 
 def _explain_dominated(points: list[MapPoint]) -> dict[str, str]:
