@@ -10,6 +10,7 @@ import discreet
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
+from discreet.selection.evaluation import evaluator
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.options import SelectOptions
 from discreet.testing import patients, table
@@ -90,3 +91,13 @@ def test_a_chosen_plan_meets_the_limits_when_its_release_is_assessed_again() -> 
     again = discreet.assess(selection.release.original, discreet.mask(data.with_policy(selection.policy)))
     assert [verdict.status for verdict in again.verdicts] == [verdict.status for verdict in selection.assessment.verdicts]
     assert selection.met == again.ok
+
+
+@pytest.mark.parametrize("steps", PLANS, ids=lambda steps: "+".join(step["method"] for step in steps) or "nothing")
+def test_nothing_of_a_large_original_is_remembered_between_plans(steps: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan without steps returns the original itself."""
+    monkeypatch.setattr(evaluator, "_MOST_RECORDS_REMEMBERED", 100)
+    data = people({"target_linkage.max": 0.09})
+    evaluate = Evaluator(data, SelectOptions.from_policy(data.policy), patient=True)
+    evaluate(Plan.model_validate({"steps": steps}))
+    assert evaluate.data.derived("age") is None

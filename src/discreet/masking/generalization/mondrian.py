@@ -189,10 +189,7 @@ def _release_column(
     ``ranks`` are ordered by class, and those of a class begin at ``first_of_class``.
     """
     column = axis.column
-    some = len(first_of_class) > 0
-    lowest, highest = (
-        edge.reduceat(ranks, first_of_class).astype(np.int64) if some else ranks for edge in (np.minimum, np.maximum)
-    )
+    lowest, highest = (edge.reduceat(ranks, first_of_class).astype(np.int64) for edge in (np.minimum, np.maximum))
     if (lowest == highest).all():
         return (column.values.extend_constant(None, 1) if column.has_null else column.values).gather(column.codes)
     pairs, pair_of_class = np.unique(lowest * len(axis.rank) + highest, return_inverse=True)

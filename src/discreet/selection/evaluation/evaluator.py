@@ -123,7 +123,8 @@ class Evaluator:
             masked = mask_without_log(self.data, plan, None if self.patient else self._should_run, secret)
             if not len(masked):
                 return Outcome(self.worst, 1.0, error="no record is left")
-            if len(masked) * len(masked.columns) <= _MOST_CELLS_REMEMBERED:
+            # a plan that changes nothing returns the original, which all plans share
+            if masked is not self.data and len(masked) * len(masked.columns) <= _MOST_CELLS_REMEMBERED:
                 masked.remember_derived()
             evidence = self._evidence(masked)
             measured = self._numbers(evidence)
