@@ -36,6 +36,7 @@ _DATABASE_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 """No downloads; nothing of a table is cached in memory or spilled to disk."""
 _ROW_NUMBER = "file_row_number"
 _ONE_PART = 2_000
+"""Rows within so many of each other are read as one part of the file."""
 _SORT_UP_TO = 5_000
 _SAMPLE_ROWS = 4_000
 _FEW_VALUES = 1_000
