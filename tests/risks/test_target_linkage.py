@@ -137,6 +137,23 @@ def test_error_rates_and_similar_texts_follow_fellegi_and_sunter(targets, record
     compare_with(measure_list(measure, records, targets), expected)
 
 
+@settings(max_examples=300)
+@given(st.integers(1, 60), st.integers(1, 10**6), st.floats(1e-9, 1.0), st.floats(1.0, 1e30))
+def test_rounding_never_raises_a_probability_above_one_over_the_agreeing_records(count, records, inclusion, ratio):
+    """As it stands, the formula can give more than 1 / count: a limit of 0.2 was missed by 3e-17."""
+    arguments = [np.array([value]) for value in (ratio, count, inclusion)]
+    (probability,) = linkage.posterior_of_equals(*arguments, records)
+    assert probability <= 1 / count
+    assert probability == pytest.approx(inclusion * ratio / (count * inclusion * ratio + records * (1 - inclusion)), rel=1e-9)
+
+
+def test_targets_with_rare_values_meet_a_limit_of_one_over_their_class():
+    ratios = np.geomspace(1e15, 1e25, 1000)  # of many keys: then the inclusion probability hardly matters
+    counts, inclusion = np.full(1000, 5), np.full(1000, 1 / 1700)
+    assert (linkage.posterior(ratios, 5 * ratios, inclusion, 199_523) > 0.2).any()  # what rounding does
+    assert (linkage.posterior_of_equals(ratios, counts, inclusion, 199_523) <= 0.2).all()
+
+
 def test_the_link_is_used_where_the_truth_is_known():
     data = table({"age": [1, 1, 2, 3], "sex": ["m", "m", "f", "f"]}, key=["age", "sex"])
     swapped = data.with_columns({"age": pl.Series([1, 1, 3, 2])})

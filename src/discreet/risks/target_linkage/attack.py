@@ -79,15 +79,17 @@ def posterior(
 def posterior_of_equals(
     ratio: NDArray[np.float64], counts: NDArray[np.int64], inclusion: NDArray[np.float64], records: int
 ) -> NDArray[np.float64]:
-    """The same where all agreeing records have the same ratio: exactly 1 / count for a target that is surely in the table.
+    """The same where all agreeing records have the same ratio: 1 / count for a target that is surely in the table, else less.
 
-    Computed as it stands, 1 / 5 could come out larger than 0.2 and miss that limit.
+    Computed as it stands, 1 / 5 could come out larger than 0.2 and miss that limit; so could a little less than 1 / 5.
 
     >>> posterior_of_equals(np.array([7 / 3, 50_000.0]), np.array([5, 1]), np.array([1.0, 1e-4]), 20_000).round(8).tolist()
     [0.2, 0.00024996]
     """
     probability = posterior(ratio, np.multiply(counts, ratio, dtype=np.float64), inclusion, records)
-    return np.divide(1.0, counts, out=probability, where=(inclusion == 1) & (counts > 0) & (ratio > 0))
+    in_sum = (counts > 0) & (ratio > 0)
+    most = np.divide(1.0, counts, out=np.zeros(len(counts)), where=in_sum)
+    return np.where(inclusion == 1, most, np.minimum(probability, most))
 
 
 def value_chances(comparison: Comparison, beliefs: AttackerModel) -> NDArray[np.float64]:

@@ -220,7 +220,8 @@ def _with_probability(linked: DataFrame, records: int) -> DataFrame:
     prior = col(_INCLUSION) / f.lit(max(records, 1))
     ratio = 1.0 / col(_CHANCE)
     denominator = prior * (col("candidates") * ratio) + (1.0 - col(_INCLUSION))
-    probability = f.when(col(_INCLUSION) == 1.0, 1.0 / col("candidates")).otherwise(prior * ratio / denominator)
+    most = 1.0 / col("candidates")
+    probability = f.when(col(_INCLUSION) == 1.0, most).otherwise(f.least(prior * ratio / denominator, most))
     linked = linked.withColumn("probability", f.when((col("candidates") > 0) & (denominator > 0), probability).otherwise(0.0))
     return linked.withColumn("runner_up", f.when(col("candidates") > 1, col("probability")).otherwise(0.0))
 
