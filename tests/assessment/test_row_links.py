@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import pickle
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +18,8 @@ from discreet.assessment.row_links import (
     masked_columns,
     with_policy_labels,
 )
+from discreet.engine.cells.comparison import link_rows
+from discreet.engine.encoding.record_links import original_rows
 from discreet.model.microdata import Microdata
 
 ROUNDING = {"method": "rounding", "columns": ["age"], "base": 10}
@@ -124,3 +128,25 @@ def test_a_release_read_again_on_another_engine_may_have_another_order(
     doubts = _doubts_about_order(masked, original)
     assert bool(doubts) is doubted
     assert all("the rows of release.csv are taken for those of original.csv in their order" in doubt for doubt in doubts)
+
+
+def test_a_release_without_the_last_records_is_linked_and_a_file_as_short_is_not() -> None:
+    """Sampling 8 of 10 records keeps the first 8 in one draw of 45, and its assessment was incomplete then."""
+    first = ORIGINAL.take(np.array([0, 1]))
+    for release in (first, first.with_policy(ORIGINAL.policy), pickle.loads(pickle.dumps(first))):
+        assert original_rows(release, ORIGINAL).tolist() == [0, 1]
+        assert link_rows(ORIGINAL, release) is not None
+    short = table({"age": [31, 42], "town": [1, 2]})
+    for file in (short, short.with_policy(ORIGINAL.policy), pickle.loads(pickle.dumps(short))):
+        assert original_rows(file, ORIGINAL) is None
+        assert link_rows(ORIGINAL, file) is None
+
+
+def test_an_assessment_is_complete_whichever_records_a_sample_leaves_out() -> None:
+    numbers = {"age": [20 + 10 * (row // 4) for row in range(12)], "town": [row // 6 for row in range(12)]}
+    data = table(numbers, plan={"steps": [ROUNDING]}, limits={"k_anonymity.k": 1})
+    for left_out in (0, 5, 11):
+        release = discreet.mask(data)
+        kept = np.delete(np.arange(12), left_out)
+        shorter = dataclasses.replace(release, masked=release.masked.take(kept))
+        assert discreet.assess(data, shorter).gaps == discreet.assess(data, release).gaps

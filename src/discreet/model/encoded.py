@@ -50,7 +50,7 @@ class Encoded(Microdata):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled with all its rows: another process need not have the file."""
-        table = Microdata(self.frame, self.policy, self.source, self.records, self.labels, cells=self.cells)
+        table = Microdata(self.frame, self.policy, self.source, self.records, self.labels, cells=self.cells, has_links=False)
         return (Microdata.with_policy, (table, self.policy))
 
     @cached_property

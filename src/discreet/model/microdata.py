@@ -47,8 +47,12 @@ class Microdata(Described):
     variable_labels: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, ColumnCells] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    has_links: bool | None = None
+    """Whether the record numbers were given, and so link the rows to another table; those of a table as read link nothing."""
 
     def __post_init__(self) -> None:
+        if self.has_links is None:
+            object.__setattr__(self, "has_links", self.records is not None)
         for name, dtype in self.frame.schema.items():
             if isinstance(dtype, _NESTED):
                 raise DataError(
@@ -132,7 +136,10 @@ class Microdata(Described):
         """Another table of the same source; give ``records`` where rows were removed, added or moved."""
         numbers = self.records if records is None else records
         cells = {name: meaning for name, meaning in self.cells.items() if name in frame.columns}
-        return Microdata(frame, self.policy, self.source, numbers, self.labels, variable_labels=self.variable_labels, cells=cells)
+        return Microdata(
+            frame, self.policy, self.source, numbers, self.labels, variable_labels=self.variable_labels, cells=cells,
+            has_links=self.has_links or records is not None,
+        )  # fmt: skip
 
     def with_columns(self, changed: Mapping[str, pl.Series], cells: Mapping[str, ColumnCells | None] | None = None) -> Microdata:
         """The same records with some columns replaced; the encoded columns of the others are kept.
@@ -188,7 +195,7 @@ class Microdata(Described):
         """The same table under another policy."""
         table = Microdata(
             self.frame, policy, self.source, self.records, self.labels,
-            variable_labels=self.variable_labels, cells=self.cells, notes=self.notes,
+            variable_labels=self.variable_labels, cells=self.cells, notes=self.notes, has_links=self.has_links,
         )  # fmt: skip
         # the codes depend on the order in the policy, so only encoded columns with the same order are kept, and nothing else
         reordered = {name for name in self._names if table.attribute(name).order != self.attribute(name).order}

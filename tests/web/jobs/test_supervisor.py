@@ -73,8 +73,7 @@ def test_table_a1_goes_from_upload_to_a_draft_of_eight_records(
     with store.read() as connection:
         release = releases.get(connection, projects.get(connection, anna, project.id))
         assert audit.verify_chain(connection) is None
-    # the evidence of a release may take a minute, which is not enough on a machine that is ten times as slow
-    assert done.result["ok"] or "there was no time left" in str(release.assessment), done.result
+    assert done.result["ok"], release.assessment["gaps"]
     assert release.assessment["steps"][1]["method"] == "microaggregation"
     rows = pl.read_parquet(release_files.path(settings, release)).rows()
     assert len(rows) == 8

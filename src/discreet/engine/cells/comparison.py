@@ -10,7 +10,7 @@ import numpy as np
 from discreet.engine.cells.containment import Containment, read_containment
 from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.encoding.columns import Column, encode, encode_series
-from discreet.engine.encoding.record_links import positions_of_records
+from discreet.engine.encoding.record_links import original_rows
 from discreet.model.attribute import Level
 from discreet.model.microdata import Microdata
 
@@ -55,9 +55,9 @@ def link_rows(original: Microdata, masked: Microdata) -> LinkedRows | None:
 
     Two tables read from files have the record numbers 0, 1, 2, …: they are linked row by row if they have the same length.
     """
-    if len(masked) != len(original) and masked.source != original.source and masked.is_initial:
+    positions = original_rows(masked, original)
+    if positions is None:
         return None
-    positions = positions_of_records(masked.records, original.records)
     rows = np.flatnonzero(positions >= 0)
     return LinkedRows(rows, positions[rows])
 

@@ -18,15 +18,15 @@ def original_rows(masked: Microdata, original: Microdata) -> NDArray[np.int64] |
     """For each masked record the row of its original, -1 where it was simulated; None where the links are unknown.
 
     A release in memory carries its record numbers. A masked table read from a file does not: where both tables have the same
-    length, its rows are taken to be in the order of the original; otherwise the links are unknown.
+    length, its rows are taken to be in the order of the original; otherwise the links are unknown. Numbers 0, 1, 2, … alone do
+    not tell: a release without the last records has them too.
 
     >>> from discreet.testing import table
     >>> data = table({"age": [44, 55, 66]}, key=["age"])
     >>> original_rows(data.take(np.array([2, 0])), data)
     array([2, 0])
     """
-    if len(masked) != len(original) and masked.is_initial and original.is_initial:
-        # record numbers 0, 1, 2, … mean a table read from a file (or a release without its last rows, which looks the same)
+    if len(masked) != len(original) and masked.is_initial and original.is_initial and not masked.has_links:
         return None
     return positions_of_records(masked.records, original.records)
 
