@@ -10,6 +10,7 @@ import polars as pl
 
 from discreet import registry
 from discreet.assessment.adversaries import side_by_side
+from discreet.assessment.known_scores import KnownScores
 from discreet.assessment.measurements import Covering, Measurements
 from discreet.assessment.verdicts import Evidence, judge_limit
 from discreet.engine.runtime.dispatch import is_distributed
@@ -38,6 +39,7 @@ def assess(
     last: float | None = None,
     before: Mapping[str, Score] | None = None,
     unmeasured: Mapping[str, str] | None = None,
+    known: KnownScores | None = None,
 ) -> Assessment:
     """Every risk before and after, beside losses already measured, and the verdict limit by limit.
 
@@ -47,12 +49,13 @@ def assess(
     incomplete. A ``patient`` assessment measures the informed intruder all the same where a limit names the risk. After ``last``
     nothing more is measured, not even what a limit names: the limit is then incomplete.
     A measure that cannot be taken is left out with its reason, and a limit on it is incomplete; the others are taken.
-    ``before`` are scores of the original that are known already, by measure; ``unmeasured`` are reasons why losses are missing.
+    ``before`` are scores of the original that are known already, by measure; ``unmeasured`` are reasons why losses are missing;
+    ``known`` are scores of both tables that are known already, which are taken where an equal measure gave them.
     ``doubts`` are sentences on why it is not certain which row is whose; what needs to know that is incomplete too. ``covering``
     is the measure of what nobody looked at, and the table as it is written.
     """
     written = covering.released if covering is not None else masked
-    taken = Measurements(original, masked, deadline, patient=patient, last=last, written=written)
+    taken = Measurements(original, masked, deadline, patient=patient, last=last, written=written, known=known)
     taken.before |= before or {}
     limited = {limit.split(".")[0] for limit in original.policy.limits}
     for measure in risks:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from discreet.assessment.known_scores import KnownScores
 from discreet.assessment.verdicts import limits_of
 from discreet.engine.runtime.dispatch import is_distributed
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
@@ -44,8 +45,9 @@ class Measurements:
 
     def __init__(
         self, original: Microdata, masked: Microdata, deadline: float | None, *, patient: bool, last: float | None,
-        written: Microdata | None = None,
+        written: Microdata | None = None, known: KnownScores | None = None,
     ) -> None:  # fmt: skip
+        self.known = known or KnownScores()
         self.original, self.masked, self.deadline, self.patient, self.last = original, masked, deadline, patient, last
         self.written = masked if written is None else written
         """The masked table without columns that are left out of what is written."""
@@ -68,6 +70,8 @@ class Measurements:
 
     def _measure(self, measure: RiskMeasure, last: float | None, informed_until: float | None) -> None:
         """Before and after; what cannot be measured before is not measured after either, so that both can be compared."""
+        if self._is_known(measure):
+            return
         with explain_missing(measure.name, self.missing), stop_after(last):
             self._measure_before(measure)
         if measure.name in self.before:
@@ -79,6 +83,19 @@ class Measurements:
         name = covering.measure.name
         with explain_missing(name, self.missing), stop_after(self.deadline):
             self.before[name], self.after[name] = _cover(covering, self.original, doubts)
+
+    def _is_known(self, measure: RiskMeasure) -> bool:
+        """Take the scores of an equal measure that are known already; False if there are none."""
+        name, required = measure.name, measure.needs_original(self.masked)
+        uses_informed = measure.uses_original(self.masked) and not required
+        if not self.known.has(measure, informed=uses_informed):
+            return False
+        self.before[name], self.after[name] = self.known.before[name], self.known.after[name]
+        if required:
+            self.bound.add(name)
+        elif uses_informed:
+            self.informed[name] = self.known.informed[name]
+        return True
 
     def _measure_before(self, measure: RiskMeasure) -> None:
         if measure.name in self.before:

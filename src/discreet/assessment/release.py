@@ -10,6 +10,7 @@ import numpy as np
 from discreet import registry
 from discreet.assessment.assess import assess
 from discreet.assessment.designs import with_designs
+from discreet.assessment.known_scores import KnownScores
 from discreet.assessment.measurements import Covering, explain_missing
 from discreet.assessment.measures import default_measures, make_measures, measures_for_limits
 from discreet.assessment.row_links import check_listed, link_to_original
@@ -32,11 +33,18 @@ def assess_release(
     *,
     patient: bool = False,
     last: float | None = None,
+    known: KnownScores | None = None,
 ) -> Assessment:
-    """Risks before and after, losses, and the verdict against the policy's limits; see :func:`discreet.verbs.assess`."""
+    """Risks before and after, losses, and the verdict against the policy's limits; see :func:`discreet.verbs.assess`.
+
+    ``known`` are scores of this release and its original that need not be measured again.
+    """
     table, doubts = link_to_original(masked, original)
     plan = masked.plan if isinstance(masked, Release) else original.policy.plan
-    original, table = with_designs(original, table, plan)
+    designed, table_with_design = with_designs(original, table, plan)
+    if designed is not original or table_with_design is not table:  # they stand for another share of the population
+        known = None
+    original, table = designed, table_with_design
     policy = original.policy
     warnings = check_listed(original)  # weights that match nothing: the risk may be too low, so they leave a gap as well
     names = [name for name in measures_for_limits("risk", policy) if name != _COVERAGE] or default_measures("risk", policy)
@@ -47,8 +55,9 @@ def assess_release(
     coverage = registry.create("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
     covering = Covering(coverage, _as_written(masked, table))
     assessment = assess(
-        original, table, risks, losses, deadline, doubts, covering, patient=patient, last=last, unmeasured=unmeasured
-    )
+        original, table, risks, losses, deadline, doubts, covering, patient=patient, last=last, unmeasured=unmeasured,
+        known=known,
+    )  # fmt: skip
     if plan.seed is not None:
         from discreet.keys.choose import SEED_GAP
 

@@ -70,7 +70,8 @@ def assess_best_plan(
     # Work stops only between its steps, so the end is a little before the time limit. The limits of a plan that was chosen
     # because it meets them are always judged completely.
     end = None if options.seconds is None else began + 0.98 * options.seconds
-    assessment = assess_release(release.original, release, end, patient=chosen.outcome.meets_limits, last=last)
+    known = evaluate.known_scores(release.masked)
+    assessment = assess_release(release.original, release, end, patient=chosen.outcome.meets_limits, last=last, known=known)
     # plans have the numbers that on_trial was called with, those tried on the sample first
     named = {f"plan {number}": plan for number, plan in enumerate(tried, len(tried_on_sample) + 1)}
     points = [
@@ -174,12 +175,13 @@ def look_for_gaps(
         # one of which nobody looked for gaps may have none
         best = min(open_plans, key=lambda plan: preference_order(_hope(plan), options, evaluate.worst, options.prefer))
         # the final assessment looks for the gaps of the chosen plan anyway, and must still fit in
-        needed = 3 * best.outcome.seconds + 2 * evaluate.expected_for_gaps
+        runs = 1 if evaluate.best is not None and evaluate.best.plan == best.plan else 3
+        needed = runs * best.outcome.seconds + 2 * evaluate.expected_for_gaps
         if best.outcome.gaps == 0 or (deadline is not None and time.monotonic() + needed > deadline):
             return plans
         try:
             with stop_after(deadline):
-                outcome = evaluate(best.plan)
+                outcome = evaluate.look_for_gaps(best.plan)
         except OutOfTimeError:
             return plans
         if outcome.gaps is None:  # no time was left for it, or the plan does not meet the limits on a second look

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.selection.outcome import TriedPlan
+from discreet.selection.outcome import MOST_BLANK, TriedPlan
 from discreet.selection.space.dimensions import Point, Space
 from discreet.selection.space.prepare import coarsest_point, quickest_point
 
@@ -14,14 +14,15 @@ _MOST_POINTS_TO_CONFIRM = 12
 """Points of the sample that are tried on the whole table."""
 
 
-def points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> list[Point]:
-    """The best points on the sample, to be tried on the whole table.
+def points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> tuple[list[Point], Point | None]:
+    """The best points on the sample, to be tried on the whole table, and one to fall back on if the first misses the limits.
 
-    With a time limit, points whose plan took at most ``longest`` seconds on the sample are quick. The first point is the quick
-    one with the least risk that meets the limits, which the whole table is likely to confirm. The others are not much slower,
-    unless only slow ones meet the limits on the sample: a slow plan that does is worth more than a quick one that does not.
-    The second is the best that will hardly be stopped on the whole table: a slow one in its place could use up all the time.
-    Then come the best of each finish: the best plans on the sample are often neighbours of one, and the whole table may differ.
+    With a time limit, points whose plan took at most ``longest`` seconds on the sample are quick. The first point is the best
+    that will hardly be stopped on the whole table: a slow one in its place could use up all the time. The others are not much
+    slower, unless only slow ones meet the limits on the sample: a slow plan that does is worth more than a quick one that does
+    not. Second comes the best of each finish: the best plans on the sample are often neighbours of one, and the whole table may
+    differ; but none that suppresses most of a key where the best does not. The point to fall back on is the quick one with the
+    least risk, which the whole table is likely to confirm.
     """
     fitting = [plan for plan in tried if longest is None or plan.outcome.seconds <= _SLOWER_TO_CONFIRM * longest]
     if not any(plan.outcome.meets_limits for plan in fitting):
@@ -31,12 +32,13 @@ def points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> list
     ranked = sorted(fitting, key=lambda plan: plan.outcome.rank)
     finishes = dict.fromkeys(plan.point.get("finish") for plan in ranked if plan.outcome.meets_limits)
     of_each_finish = [next(plan for plan in ranked if plan.point.get("finish") == finish) for finish in finishes]
+    of_each_finish = [plan for plan in of_each_finish if plan.outcome.blank <= max(MOST_BLANK, ranked[0].outcome.blank)]
     in_time = [plan for plan in ranked if longest is None or plan.outcome.seconds <= _SURE_TO_END * longest]
     first = [plan for plan in in_time if plan.outcome.meets_limits][:1]
     ordered = [*first, *of_each_finish, *ranked]
     best = [plan for index, plan in enumerate(ordered) if plan not in ordered[:index]][:_MOST_POINTS_TO_CONFIRM]
-    safest = sorted(quick, key=lambda plan: plan.outcome.risk)[:1]
-    return [dict(plan.point) for plan in (*safest, *(plan for plan in best if plan not in safest))]
+    safest = min(quick, key=lambda plan: plan.outcome.risk, default=None)
+    return [dict(plan.point) for plan in best], None if safest is None else dict(safest.point)
 
 
 def points_if_none_meets_limits(space: Space) -> list[Point]:

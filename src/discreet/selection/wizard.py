@@ -6,6 +6,7 @@ Truta et al. name such a wizard, which chooses the masking methods for the data 
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from dataclasses import replace
 from functools import partial
@@ -44,6 +45,8 @@ _BUDGET_SHARE_OF_SAMPLE = 0.5
 _LEAST_SHARE_OF_SAMPLE = 0.25
 _MEASUREMENTS_AFTER_SAMPLE = 5.0
 """Measurements of the whole table that must fit in after the search on the sample: the original, a plan, the assessment."""
+_GROWTH = 0.8
+"""The power of the number of records that the time of a measurement is expected to grow with: a part of it is always the same."""
 _LONGEST_EXPECTED_SHARE = 0.1
 """Share of all seconds that a plan tried on the sample may be expected to take on the whole table."""
 _LEAST_RESERVED_SHARE, _MOST_RESERVED_SHARE = 0.05, 0.3
@@ -112,7 +115,8 @@ def _search_plans(
         build = partial(build_plan, evaluator.data, space, scale=scale)
         return Search(
             name, space, build, evaluator, storage, limits=tuple(data.policy.limits), seed=options.seed,
-            fingerprint=fingerprint, mode=how, reporter=reporter, whole=scale == 1.0, key=key.plan.key,
+            fingerprint=fingerprint, mode=how, reporter=reporter, whole=scale == 1.0, after_sample=scale == 1.0 > share,
+            key=key.plan.key,
             pending=lambda: compiler.pending,
         )  # fmt: skip
 
@@ -122,21 +126,28 @@ def _search_plans(
         sample_search = make_search("sample", first, share)
         budget = _make_budget(options, began, _share_of_sample(options, first, share))
         tried_on_sample = sample_search.run(budget, points)
-        longest = None if options.seconds is None else _LONGEST_EXPECTED_SHARE * share * options.seconds
-        points = points_to_confirm(tried_on_sample, longest)
-        if not any(plan.outcome.meets_limits for plan in tried_on_sample):
-            points = [*points_if_none_meets_limits(space), *points]
         searching += sample_search.seconds
         sample_interrupted = sample_search.interrupted
-        if sample_interrupted:  # the best plan of the sample is tried on the whole table, and nothing else
-            options = options.model_copy(update={"trials": len(tried_on_sample) + 1})
-            points = points[:1]
     deadline = _deadline(options, began, _LATEST_SHARE_OF_ORIGINAL)
     evaluate = first if share == 1.0 else Evaluator(data, options, secret=key.secret, deadline=deadline)
+    fallback: Point | None = None
+    if share < 1.0:
+        # how much longer the whole table takes is known from the original: a part of the time does not grow with the records
+        slower = min(max(1.0, evaluate.seconds_to_measure / first.seconds_to_measure), 1 / share)
+        longest = None if options.seconds is None else _LONGEST_EXPECTED_SHARE * options.seconds / slower
+        points, fallback = points_to_confirm(tried_on_sample, longest)
+        if not any(plan.outcome.meets_limits for plan in tried_on_sample):
+            points = [*points_if_none_meets_limits(space), *points]
+    if sample_interrupted:  # the best plan of the sample is tried on the whole table, and nothing else
+        options = options.model_copy(update={"trials": len(tried_on_sample) + 1})
+        points = points[:1]
     whole_search = make_search("whole table", evaluate, 1.0)
     remaining = options.trials - len(tried_on_sample) if options.trials is not None else None
-    reserved = 2 * evaluate.measuring + evaluate.measuring_informed + reserve_for_attacks(data, options)
-    tried = whole_search.run(_make_budget(options, began, 1.0, trials=remaining, reserved=reserved), points)
+    reserved = evaluate.expected_for_gaps + reserve_for_attacks(data, options)
+    if not evaluate.knows_scores:
+        reserved += evaluate.seconds_to_measure
+    budget = _make_budget(options, began, 1.0, trials=remaining, reserved=reserved)
+    tried = whole_search.run(replace(budget, scores_known=evaluate.knows_scores), points, fallback)
     if all(plan.outcome.error is not None for plan in tried):  # too little time for one plan: better a quick one a little late
         point = points[0] if tried_on_sample and points else quickest_point(space)
         quick = _try_quickest_plan(data, space, point, evaluate, half_way_to(last_moment(options, began)))
@@ -160,8 +171,10 @@ def _share_of_sample(options: SelectOptions, evaluate: Evaluator, share: float) 
     """The share of all seconds for the search on the sample; less where the whole table will take long to measure."""
     if options.seconds is None:
         return _BUDGET_SHARE_OF_SAMPLE
-    whole = (evaluate.measuring + evaluate.measuring_informed) / share
-    remaining = 1 - _MEASUREMENTS_AFTER_SAMPLE * whole / options.seconds
+    whole_per_sample = _MEASUREMENTS_AFTER_SAMPLE * math.pow(share, -_GROWTH)
+    if evaluate.seconds_to_measure * whole_per_sample > (1 - _BUDGET_SHARE_OF_SAMPLE) * options.seconds:
+        evaluate.time_again()
+    remaining = 1 - evaluate.seconds_to_measure * whole_per_sample / options.seconds
     return min(_BUDGET_SHARE_OF_SAMPLE, max(_LEAST_SHARE_OF_SAMPLE, remaining))
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from discreet import registry
+from discreet.assessment.known_scores import KnownScores
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, number_of
 from discreet.engine.runtime.compiled import was_compiled
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
@@ -42,6 +43,16 @@ _MOST_CELLS_REMEMBERED = 40_000_000
 _RISK_PARAMETERS = ("alpha", "epsilon", "threshold", "max_sets", "missing")
 _MOST_HIGH_RISK_SHARE, _FEW_HIGH_RISK = 0.5, 5_000
 """A plan is given up if its targeted step would have to change more than this share of the records, unless they are few."""
+
+
+@dataclass(frozen=True)
+class BestSoFar:
+    """The best plan that an evaluator ran, with its table and its scores: at the end of a search they are needed again."""
+
+    plan: Plan
+    outcome: Outcome
+    masked: Microdata
+    evidence: Evidence
 
 
 class Evaluator:
@@ -88,6 +99,7 @@ class Evaluator:
         self.known = evidence.release.get("known_sets")
         """The known_sets score of the original table, if it is measured: the starting points depend on it."""
         self.measuring = time.perf_counter() - began
+        """Seconds that measuring the original took, without the intruder who knows it."""
         began = time.perf_counter()
         try:
             with stop_after(deadline):
@@ -96,6 +108,8 @@ class Evaluator:
             pass
         self.measuring_informed = time.perf_counter() - began
         self.gap_counter = GapCounter(self.data, complete)
+        self._original = complete
+        self.best: BestSoFar | None = None
         self.counting_gaps = 0.0
         """Seconds that looking for gaps has taken so far."""
         self.expected_for_gaps = self.measuring + (1.0 if was_compiled("kernels", "score_pairs") else _SECONDS_TO_COMPILE)
@@ -107,6 +121,20 @@ class Evaluator:
         self.keys = [name for name in knowable_attributes(data) if data.attribute(name).role is Role.KEY]
         self.guarded = list(dict.fromkeys([*self.keys, *options.keep]))
         """The columns of which suppressed values are counted."""
+
+    @property
+    def seconds_to_measure(self) -> float:
+        """The seconds that measuring the original took, for both intruders."""
+        return self.measuring + self.measuring_informed
+
+    def time_again(self) -> None:
+        """Measure the original again for the time that it takes: the first time, compiled code had to be loaded."""
+        began = time.perf_counter()
+        evidence = self._evidence(self.data)
+        self.measuring = min(self.measuring, time.perf_counter() - began)
+        began = time.perf_counter()
+        self._with_informed(evidence, self.data)
+        self.measuring_informed = min(self.measuring_informed, time.perf_counter() - began)
 
     def __call__(
         self, plan: Plan, *, loss_to_beat: float = math.inf, is_needless: Callable[[Outcome], bool] | None = None
@@ -142,9 +170,39 @@ class Evaluator:
                 gaps = self._count_gaps(masked, plan, evidence)
                 if gaps is not None:
                     outcome = replace(outcome, gaps=gaps.number, gap_columns=gaps.columns)
+            if not missed and (self.best is None or outcome.rank < self.best.outcome.rank):
+                self.best = BestSoFar(plan, outcome, masked, evidence)
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
         return replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=time.perf_counter() - started)
+
+    def look_for_gaps(self, plan: Plan) -> Outcome:
+        """The outcome of a plan with its gaps; the best plan so far need not be run again for it."""
+        if self.best is None or self.best.plan != plan:
+            return self(plan)
+        gaps = self._count_gaps(self.best.masked, plan, self.best.evidence)
+        if gaps is None:
+            return self.best.outcome
+        return replace(self.best.outcome, gaps=gaps.number, gap_columns=gaps.columns)
+
+    @property
+    def knows_scores(self) -> bool:
+        """Whether the scores of the limits are those that an assessment would measure, so that it need not."""
+        limited = {limit.split(".")[0] for limit in self.policy.limits}
+        return all(measure.name not in limited or self._is_final(measure) for measure in self.risks.values())
+
+    def known_scores(self, masked: Microdata) -> KnownScores | None:
+        """The scores of a release, if it is the table of the best plan so far, record by record."""
+        best = self.best
+        if best is None or not (best.masked.records == masked.records).all() or not best.masked.frame.equals(masked.frame):
+            return None
+        final = {name: measure for name, measure in self.risks.items() if self._is_final(measure)}
+        return KnownScores(final, self._original.release, best.evidence.release, best.evidence.informed)
+
+    def _is_final(self, measure: RiskMeasure) -> bool:
+        """Whether an assessment would measure just the same: neither attacks that are sampled here nor bounds to be narrowed."""
+        deciding = measure.for_limits(limits_of(measure.name, self.policy), seconds=_SECONDS_PER_DECISION)
+        return deciding == measure == measure.in_full() and not measure.judges_written
 
     def _count_gaps(self, masked: Microdata, plan: Plan, evidence: Evidence) -> Gaps | None:
         """The gaps in the evidence that a plan causes; None where the plan's time ended before: what else is known counts."""

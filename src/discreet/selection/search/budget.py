@@ -6,8 +6,9 @@ import math
 import time
 from dataclasses import dataclass
 
-_ONCE_MORE = 1.5
-"""How many times as long as its trial the best plan takes at the end: the assessment of its release measures more."""
+_ONCE_MORE, _ONCE_MORE_IF_KNOWN = 1.5, 0.8
+"""How many times as long as its trial the best plan takes at the end: the assessment of its release measures more; less where the
+scores of its limits are known by then."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Budget:
     trials: int | None
     deadline: float | None
     reserved: float = 0.0
+    scores_known: bool = False
+    """Whether the scores of the best plan need not be measured again."""
 
     def allows_another(self, tried: int, expected_seconds: float, best_seconds: float) -> bool:
         """Whether another plan fits in, if it takes the expected time; ``best_seconds`` is the time of the best plan so far."""
@@ -31,4 +34,5 @@ class Budget:
         """When the search itself must have ended."""
         if self.deadline is None:
             return math.inf
-        return self.deadline - self.reserved - (_ONCE_MORE * best_seconds if self.reserved else 0.0)
+        once_more = _ONCE_MORE_IF_KNOWN if self.scores_known else _ONCE_MORE
+        return self.deadline - self.reserved - (once_more * best_seconds if self.reserved else 0.0)

@@ -11,7 +11,7 @@ import hashlib
 import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from statistics import median
@@ -23,7 +23,8 @@ from discreet.model.policy import Plan
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.frontier import MapPoint, frontier
 from discreet.selection.gaps.dropping import points_without_gap_columns
-from discreet.selection.outcome import Outcome, TriedPlan
+from discreet.selection.gaps.leaving import points_with_columns_left
+from discreet.selection.outcome import MOST_BLANK, Outcome, TriedPlan
 from discreet.selection.search.budget import Budget
 from discreet.selection.search.neighbours import draw_neighbour, plan_as_json
 from discreet.selection.space.dimensions import Point, Space
@@ -59,13 +60,15 @@ class Search:
     def __init__(
         self, name: str, space: Space, build: Callable[[Point], Plan], evaluate: Evaluator, storage: Any, *,
         limits: Sequence[str], seed: int, fingerprint: str, mode: SearchMode = "guided", reporter: TrialReporter | None = None,
-        whole: bool = True, key: str | None = None, pending: Callable[[], frozenset[str]] = frozenset,
+        whole: bool = True, after_sample: bool = False, key: str | None = None, pending: Callable[[], frozenset[str]] = frozenset,
     ) -> None:  # fmt: skip
         import optuna
 
         self.name, self.space, self.build, self.evaluate, self.seed, self.mode = name, space, build, evaluate, seed, mode
         self.limits = tuple(limits)
         self.reporter, self.whole = reporter or TrialReporter(None), whole
+        self.after_sample = after_sample
+        """Whether a search on a sample of the table came before."""
         self.pending = pending
         """Gives the finishes that are being compiled, which are left until later."""
         self.study: Study = optuna.create_study(
@@ -87,6 +90,8 @@ class Search:
         """The outcome of each plan tried, by the plan as JSON: different points can have the same plan."""
         self.draws = 0
         self._began, self._timed, self._time = time.monotonic(), False, math.inf
+        self.fallback: Point | None = None
+        """A point that is tried next if no plan meets the limits so far."""
         self.interrupted = False
         """Whether the user stopped the search; what was tried before counts."""
         self._load()
@@ -105,8 +110,12 @@ class Search:
             elif not trial.state.is_finished():
                 self.study.tell(trial.number, state=TrialState.FAIL)
 
-    def run(self, budget: Budget, starts: Sequence[Point]) -> list[TriedPlan]:
-        """Try plans until the budget is spent, the starting points first; a plan that the deadline stops is not recorded."""
+    def run(self, budget: Budget, starts: Sequence[Point], fallback: Point | None = None) -> list[TriedPlan]:
+        """Try plans until the budget is spent, the starting points first; a plan that the deadline stops is not recorded.
+
+        ``fallback`` is tried after the first of them if that does not meet the limits.
+        """
+        self.fallback = fallback
         expected_seconds, best_seconds, began = 0.0, 0.0, time.monotonic()
         self._began, self._timed = began, budget.deadline is not None
         self._time = math.inf if budget.deadline is None else budget.deadline - began
@@ -137,8 +146,13 @@ class Search:
         return self.tried
 
     def _longest_plan(self, seconds: float) -> float:
-        """How long a plan may take in a search of so many seconds: a share of them, but time enough to measure what it did."""
-        measuring = self.evaluate.measuring + self.evaluate.measuring_informed
+        """How long a plan may take in a search of so many seconds: a share of them, but time enough to measure what it did.
+
+        After a search on a sample plans are few, and known to be good, as long as nothing better is confirmed.
+        """
+        measuring = self.evaluate.seconds_to_measure
+        if self.after_sample and not any(plan.outcome.meets_limits and plan.outcome.blank <= MOST_BLANK for plan in self.tried):
+            return _MOST_PLAN_SHARE * seconds
         return max(_LONGEST_PLAN_SHARE * seconds, min(_LONGEST_PLAN_MEASUREMENTS * measuring, _MOST_PLAN_SHARE * seconds))
 
     def _try_next_point(self, starts: list[Point], end: float, longest: float | None) -> bool:
@@ -187,8 +201,11 @@ class Search:
         None: the sampler draws a point. While finishes are being compiled, starting points with another finish come first, and
         the sampler, which could draw any, draws none.
         """
+        if self.fallback is not None and self.tried and not any(plan.outcome.meets_limits for plan in self.tried):
+            point, self.fallback = self.fallback, None
+            return point
         pending = self.pending()
-        for point in points_without_gap_columns(self.space, self.tried) if self.mode == "guided" else ():
+        for point in self._moves() if self.mode == "guided" else ():
             if plan_as_json(self.build(point)) not in self.outcomes:
                 return point
         later_draws = self.draws - _STARTS_TRIED_FIRST
@@ -202,6 +219,12 @@ class Search:
             return None
         origin = self._draw_frontier_plan(rng) if self.draws % 4 == 3 else self.best()
         return draw_neighbour(self._space_without(pending), self.build, self.outcomes, origin, rng)
+
+    def _moves(self) -> Iterator[Point]:
+        """Points that follow from the gaps of plans tried before."""
+        yield from points_without_gap_columns(self.space, self.tried)
+        if self.after_sample:
+            yield from points_with_columns_left(self.space, self.tried)
 
     def _space_without(self, finishes: AbstractSet[str]) -> Space:
         """The space without some finishes."""
