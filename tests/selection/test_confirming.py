@@ -21,13 +21,15 @@ def tried(number: int, risk: float, loss: float, seconds: float, *, meets: bool 
 def test_a_plan_that_loses_far_less_is_confirmed_although_it_is_not_among_the_quickest() -> None:
     """On census_income_kdd Mondrian took a little longer than recodings with four times its loss, and was never tried."""
     plans = [tried(1, 2.0, 0.07, 1.1), tried(2, 1.0, 0.27, 0.5), tried(3, 3.0, 0.26, 0.6), tried(4, 0.5, 0.03, 9.0)]
-    assert [point["k"] for point in points_to_confirm(plans, 0.8)] == [2, 1, 3]
-    assert [point["k"] for point in points_to_confirm(plans, None)] == [4, 1, 3, 2]
+    assert [point["k"] for point in points_to_confirm(plans, 0.8)[0]] == [1, 3, 2]
+    assert [point["k"] for point in points_to_confirm(plans, None)[0]] == [4, 1, 3, 2]
 
 
-def test_the_first_plan_to_confirm_is_the_safest_quick_one_even_if_its_loss_is_not_among_the_least() -> None:
+def test_the_plan_to_fall_back_on_is_the_safest_quick_one_even_if_its_loss_is_not_among_the_least() -> None:
     plans = [tried(number, 10.0 - number, 0.01 * number, 0.1) for number in range(1, 20)]
-    assert points_to_confirm(plans, 1.0)[0] == {"k": 19}
+    points, fallback = points_to_confirm([*plans, tried(20, 0.5, 0.3, 9.0), tried(21, 0.1, 0.3, 0.1, meets=False)], 1.0)
+    assert (points[0], fallback) == ({"k": 1}, {"k": 19})
+    assert points_to_confirm([tried(21, 0.1, 0.3, 0.1, meets=False)], 1.0) == ([{"k": 21}], None)
 
 
 def test_the_best_plan_of_each_finish_is_confirmed_before_the_neighbours_of_the_best() -> None:
@@ -39,10 +41,18 @@ def test_the_best_plan_of_each_finish_is_confirmed_before_the_neighbours_of_the_
 
     groups = [of("clusters", 0.01 * number) for number in range(1, 15)]
     others = [of("partition", 0.5), of("balanced_partition", 0.3), of("none", 0.0, meets=False)]
-    confirmed = [(point["finish"], point["loss"]) for point in points_to_confirm([*groups, *others], None)]
-    expected = [("partition", 0.5), ("clusters", 0.01), ("balanced_partition", 0.3), ("clusters", 0.02)]
-    assert confirmed[:4] == expected, "first the safest one"
+    confirmed = [(point["finish"], point["loss"]) for point in points_to_confirm([*groups, *others], None)[0]]
+    assert confirmed[:4] == [("clusters", 0.01), ("balanced_partition", 0.3), ("partition", 0.5), ("clusters", 0.02)]
     assert ("none", 0.0) not in confirmed
+
+
+def test_a_plan_that_blanks_a_key_is_not_confirmed_only_because_it_has_another_finish() -> None:
+    """On 171,067 claims it took the time of a plan that could have been chosen."""
+    groups = [TriedPlan({"finish": "clusters", "k": k}, Plan(), Outcome(1.0, 0.01 * k)) for k in range(1, 15)]
+    blanking = TriedPlan({"finish": "local_suppression", "k": 2}, Plan(), Outcome(1.0, 0.2, blank=0.9))
+    assert blanking.point not in points_to_confirm([*groups, blanking], None)[0]
+    all_blank = [TriedPlan(plan.point, Plan(), Outcome(1.0, plan.outcome.loss, blank=0.9)) for plan in groups]
+    assert points_to_confirm([*all_blank, blanking], None)[0][1] == blanking.point
 
 
 def test_coarse_plans_are_tried_on_the_whole_table_if_none_meets_the_limits_of_the_sample(monkeypatch: Any) -> None:
@@ -66,4 +76,4 @@ def test_coarse_plans_are_tried_on_the_whole_table_if_none_meets_the_limits_of_t
 def test_a_plan_that_will_not_be_stopped_comes_before_a_slow_one_that_is_better_on_the_sample() -> None:
     """On 171,067 claims groups of near records were stopped on the whole table, and no time was left for Mondrian."""
     plans = [tried(1, 1.0, 0.17, 0.5), tried(2, 2.0, 0.07, 1.2), tried(3, 3.0, 0.03, 2.2), tried(4, 3.0, 0.02, 9.0)]
-    assert [point["k"] for point in points_to_confirm(plans, 1.0)] == [1, 2, 3]
+    assert [point["k"] for point in points_to_confirm(plans, 1.0)[0]] == [2, 3, 1]

@@ -123,9 +123,9 @@ def test_gaps_that_were_not_looked_for_are_looked_for_at_the_end(households: Mic
 def test_a_slow_plan_that_meets_the_limits_on_the_sample_is_confirmed_before_quick_ones_that_do_not() -> None:
     slow = TriedPlan({"k": 1}, Plan(), Outcome(1.0, 0.2, seconds=9.0))
     quick = TriedPlan({"k": 2}, Plan(), Outcome(0.5, 0.1, missed={"k_anonymity.k": 0.5}, seconds=0.1))
-    assert points_to_confirm([quick, slow], 1.0) == [{"k": 1}, {"k": 2}]
+    assert points_to_confirm([quick, slow], 1.0) == ([{"k": 1}, {"k": 2}], {"k": 1})
     good = TriedPlan({"k": 3}, Plan(), Outcome(1.0, 0.3, seconds=0.1))
-    assert points_to_confirm([quick, slow, good], 1.0) == [{"k": 3}, {"k": 2}]
+    assert points_to_confirm([quick, slow, good], 1.0) == ([{"k": 3}, {"k": 2}], {"k": 3})
 
 
 def test_gaps_of_a_plan_that_would_be_the_best_may_take_more_of_the_time() -> None:

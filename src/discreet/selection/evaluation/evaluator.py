@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from discreet import registry
 from discreet.assessment.known_scores import KnownScores
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, number_of
@@ -194,7 +196,7 @@ class Evaluator:
     def known_scores(self, masked: Microdata) -> KnownScores | None:
         """The scores of a release, if it is the table of the best plan so far, record by record."""
         best = self.best
-        if best is None or not (best.masked.records == masked.records).all() or not best.masked.frame.equals(masked.frame):
+        if best is None or not np.array_equal(best.masked.records, masked.records) or not best.masked.frame.equals(masked.frame):
             return None
         final = {name: measure for name, measure in self.risks.items() if self._is_final(measure)}
         return KnownScores(final, self._original.release, best.evidence.release, best.evidence.informed)
