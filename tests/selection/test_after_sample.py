@@ -55,7 +55,7 @@ def run_search(monkeypatch: Any, finish: str) -> list[list[int]]:
     monkeypatch.setattr("discreet.selection.wizard.points_to_confirm", confirm)
     trials: list[Trial] = []
     discreet.select(make_table(limits={"k_anonymity.k": 5}), trials=6, sample=100, seed=2, on_trial=trials.append)
-    plans = [trial.plan["steps"] for trial in trials if trial.whole]
+    plans = [trial.plan.get("steps", ()) for trial in trials if trial.whole]
     return [[step["k"] for step in steps if step["method"] == "local_suppression"] for steps in plans]
 
 
