@@ -153,10 +153,21 @@ def test_columns_that_only_single_out_are_left_as_they_are_once_and_only_of_the_
 
 
 def test_the_time_of_the_sample_does_not_shrink_because_code_was_loaded_first() -> None:
-    evaluate: Any = SimpleNamespace(seconds_to_measure=5.0, time_again=lambda: setattr(evaluate, "seconds_to_measure", 0.1))
+    evaluate: Any = SimpleNamespace(seconds_to_measure=5.0, time_again=lambda _: setattr(evaluate, "seconds_to_measure", 0.1))
     assert _share_of_sample(SelectOptions(seconds=60), evaluate, 0.1) == 0.5
-    slow: Any = SimpleNamespace(seconds_to_measure=5.0, time_again=lambda: None)
+    slow: Any = SimpleNamespace(seconds_to_measure=5.0, time_again=lambda _: None)
     assert _share_of_sample(SelectOptions(seconds=60), slow, 0.1) == 0.25
+
+
+def test_a_measurement_that_takes_too_long_is_not_made_twice() -> None:
+    data = make_table(limits=LIMITS)
+    data = data.with_policy(spell_out_losses(data.policy, data, SelectOptions()))
+    evaluate = Evaluator(data, SelectOptions())
+    evaluate.measuring = evaluate.measuring_informed = 1000.0
+    evaluate.time_again(-1.0)
+    assert evaluate.seconds_to_measure == 2000.0
+    evaluate.time_again(600.0)
+    assert evaluate.seconds_to_measure < 600.0
 
 
 def test_less_time_is_reserved_for_the_last_run_where_its_scores_are_known() -> None:

@@ -47,6 +47,8 @@ _MEASUREMENTS_AFTER_SAMPLE = 5.0
 """Measurements of the whole table that must fit in after the search on the sample: the original, a plan, the assessment."""
 _GROWTH = 0.8
 """The power of the number of records that the time of a measurement is expected to grow with: a part of it is always the same."""
+_LONGEST_SHARE_TIMED_AGAIN = 0.05
+"""Share of all seconds that measuring the original of the sample a second time may take."""
 _LONGEST_EXPECTED_SHARE = 0.1
 """Share of all seconds that a plan tried on the sample may be expected to take on the whole table."""
 _LEAST_RESERVED_SHARE, _MOST_RESERVED_SHARE = 0.05, 0.3
@@ -173,7 +175,7 @@ def _share_of_sample(options: SelectOptions, evaluate: Evaluator, share: float) 
         return _BUDGET_SHARE_OF_SAMPLE
     whole_per_sample = _MEASUREMENTS_AFTER_SAMPLE * math.pow(share, -_GROWTH)
     if evaluate.seconds_to_measure * whole_per_sample > (1 - _BUDGET_SHARE_OF_SAMPLE) * options.seconds:
-        evaluate.time_again()
+        evaluate.time_again(_LONGEST_SHARE_TIMED_AGAIN * options.seconds)
     remaining = 1 - evaluate.seconds_to_measure * whole_per_sample / options.seconds
     return min(_BUDGET_SHARE_OF_SAMPLE, max(_LEAST_SHARE_OF_SAMPLE, remaining))
 

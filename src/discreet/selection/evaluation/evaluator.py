@@ -129,14 +129,20 @@ class Evaluator:
         """The seconds that measuring the original took, for both intruders."""
         return self.measuring + self.measuring_informed
 
-    def time_again(self) -> None:
-        """Measure the original again for the time that it takes: the first time, compiled code had to be loaded."""
+    def time_again(self, longest: float) -> None:
+        """Measure the original again for the time that it takes: the first time, compiled code had to be loaded.
+
+        Where it takes longer than ``longest`` seconds, the first time counts.
+        """
         began = time.perf_counter()
-        evidence = self._evidence(self.data)
-        self.measuring = min(self.measuring, time.perf_counter() - began)
-        began = time.perf_counter()
-        self._with_informed(evidence, self.data)
-        self.measuring_informed = min(self.measuring_informed, time.perf_counter() - began)
+        try:
+            with stop_after(time.monotonic() + longest):
+                evidence = self._evidence(self.data)
+                measured = time.perf_counter()
+                self._with_informed(evidence, self.data)
+        except OutOfTimeError:
+            return
+        self.measuring, self.measuring_informed = measured - began, time.perf_counter() - measured
 
     def __call__(
         self, plan: Plan, *, loss_to_beat: float = math.inf, is_needless: Callable[[Outcome], bool] | None = None
@@ -172,11 +178,13 @@ class Evaluator:
                 gaps = self._count_gaps(masked, plan, evidence)
                 if gaps is not None:
                     outcome = replace(outcome, gaps=gaps.number, gap_columns=gaps.columns)
-            if not missed and (self.best is None or outcome.rank < self.best.outcome.rank):
-                self.best = BestSoFar(plan, outcome, masked, evidence)
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
-        return replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        outcome = replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=seconds)
+        if outcome.meets_limits and (self.best is None or outcome.rank < self.best.outcome.rank):
+            self.best = BestSoFar(plan, outcome, masked.replace(masked.frame), evidence)  # without what was derived from it
+        return outcome
 
     def look_for_gaps(self, plan: Plan) -> Outcome:
         """The outcome of a plan with its gaps; the best plan so far need not be run again for it."""
