@@ -99,16 +99,19 @@ EPSILONS = st.sampled_from([0.0, 1e-4, 0.01, 0.1, 0.5])
 
 
 @contextmanager
-def many_patterns(many: bool) -> Iterator[None]:
+def many_patterns(*names: str) -> Iterator[None]:
     """Whether each pattern of what records lack is taken for one too many: in a turn of its own, with its twins alone counted."""
     from discreet.engine.known_sets import sums as known_sets
 
     with ExitStack() as stack:
-        if many:
-            for name in ("_TERMS_AT_ONCE", "_COUNTED_PATTERNS"):
-                stack.enter_context(mock.patch.object(known_sets, name, 0))
+        for name in names:
+            stack.enter_context(mock.patch.object(known_sets, name, 0))
+        if names:
             stack.enter_context(mock.patch("discreet.engine.known_sets.terms._MANY", 0))
         yield
+
+
+TURNS = st.sampled_from([(), ("_TERMS_AT_ONCE",), ("_TERMS_AT_ONCE", "_COUNTED_PATTERNS")])
 
 
 @settings(deadline=None, max_examples=60)
@@ -118,16 +121,16 @@ def test_a_null_as_a_category_agrees_with_the_definition(data: Microdata, epsilo
 
 
 @settings(deadline=None, max_examples=60)
-@given(tables(), EPSILONS, st.booleans())
-def test_a_null_as_a_wildcard_agrees_with_the_definition(data: Microdata, epsilon: float, many: bool) -> None:
-    with many_patterns(many):
+@given(tables(), EPSILONS, TURNS)
+def test_a_null_as_a_wildcard_agrees_with_the_definition(data: Microdata, epsilon: float, turns: tuple[str, ...]) -> None:
+    with many_patterns(*turns):
         compare(data, KnownSets(epsilon=epsilon, missing="wildcard"), wildcard=True)
 
 
 @settings(deadline=None, max_examples=60)
-@given(tables(st.sampled_from(["a", "a", "b", "c"])), EPSILONS, st.data(), st.booleans())
+@given(tables(st.sampled_from(["a", "a", "b", "c"])), EPSILONS, st.data(), TURNS)
 def test_an_attacker_who_knows_the_originals_searches_the_masked_table(
-    original: Microdata, epsilon: float, draw: st.DataObject, many: bool
+    original: Microdata, epsilon: float, draw: st.DataObject, turns: tuple[str, ...]
 ) -> None:
     cells = [
         [draw.draw(st.sampled_from([value, value, None, "b"])) for value in original.frame[name]] for name in original.columns
@@ -135,7 +138,7 @@ def test_an_attacker_who_knows_the_originals_searches_the_masked_table(
     masked = original.with_columns(
         {name: pl.Series(name, column, dtype=pl.String) for name, column in zip(original.columns, cells, strict=True)}
     )
-    with many_patterns(many):
+    with many_patterns(*turns):
         compare(masked, KnownSets(epsilon=epsilon), original=original)
 
 
@@ -219,6 +222,32 @@ def test_too_many_known_sets_raise_an_error_with_a_fitting_epsilon() -> None:
 def test_a_table_without_known_or_sensitive_attributes_is_an_error() -> None:
     with pytest.raises(DataError, match="known > 0 or a sensitivity"):
         KnownSets().measure(Microdata(pl.DataFrame({"x": [1, 2]})))
+
+
+def test_more_patterns_of_missing_values_than_fit_into_memory_are_an_error_that_counts_them() -> None:
+    policy = Policy.from_dict({"attributes": {"x": {"known": 0.5}, "y": {"known": 0.3}, "ill": {"sensitivity": 1.0}}})
+    data = Microdata(pl.DataFrame({"x": ["a", None, "a"], "y": ["b", "b", None], "ill": ["i", "j", "k"]}), policy)
+    from discreet.engine.known_sets import sums as known_sets
+
+    measure = KnownSets(epsilon=0, missing="wildcard")
+    for most, fits in ((3 * 4 * 5 * 8, True), (3 * 4 * 5 * 8 - 1, False)):  # patterns x sets x bytes of a term
+        with mock.patch.object(known_sets, "_MOST_TERMS", most):
+            if fits:
+                measure.measure(data)
+            else:
+                with pytest.raises(DataError, match="3 different combinations of attributes; with 4 known sets"):
+                    measure.measure(Microdata(data.frame, policy))
+
+
+def test_an_attacker_asks_by_columns_that_he_knows_for_records_that_he_knows() -> None:
+    """A column that the original lacks is not known, and a record that was added has no original values."""
+    attributes = {"age": {"known": 0.5}, "ill": {"sensitivity": 1.0}}
+    original = Microdata(pl.DataFrame({"age": [30, 41], "ill": ["a", "b"]}), Policy.from_dict({"attributes": attributes}))
+    released = pl.DataFrame({"age": [30, 41, 41], "new": [1, 2, 3], "ill": ["a", "b", "b"]})
+    policy = Policy.from_dict({"attributes": attributes | {"new": {"known": 0.5}}})
+    masked = original.replace(released, np.array([0, 1, -1])).with_policy(policy)
+    found = KnownSets(alpha=1, epsilon=0).measure(masked, original=original).per_record["risk"].to_list()
+    assert found == pytest.approx([1 / 3 + 0.5, 1 / 3 + 0.5 / 2, 0.0])
 
 
 def test_no_rows_have_no_risk() -> None:
