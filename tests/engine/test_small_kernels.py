@@ -33,6 +33,7 @@ def tables(draw: st.DrawFn) -> Microdata:
         columns[f"x{at}"] = pl.Series([draw(CELLS) for _ in range(height)], dtype=pl.String)
         known = draw(st.sampled_from([0.0, 0.05, 0.3, 0.7, 1.0]))
         attributes[f"x{at}"] = {"known": known, "sensitivity": draw(st.sampled_from([0.0, 0.5, 1.0]))}
+        attributes[f"x{at}"] |= draw(st.sampled_from([{}, {"values": {"a": 1.0}}]))  # some values weigh nothing
     attributes["x0"]["known"] = attributes["x0"]["known"] or 0.5
     return Microdata(pl.DataFrame(columns), Policy.from_dict({"attributes": attributes}))
 
