@@ -69,6 +69,10 @@ def test_as_many_sets_as_allowed_are_kept_and_one_more_is_refused_with_an_epsilo
     assert len(family(probabilities, fitting * 0.99, 100)) > number - 2, "hardly a smaller one would fit"
 
 
+def test_attributes_that_may_be_known_are_named_by_falling_probability_and_others_are_not():
+    assert family([0.2, 0.0, 0.9], 0.5, 100).known_names(["a", "b", "c"]) == ["c", "a"]
+
+
 def test_attributes_that_everybody_knows_fit_under_no_epsilon_below_one():
     with pytest.raises(ParameterError, match="no epsilon below 1 fits"):
         family([1.0, 1.0, 1.0], 0.5, 4)
