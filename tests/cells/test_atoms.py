@@ -204,3 +204,35 @@ def test_numbers_are_compared_with_intervals_written_as_texts_where_neither_is_t
     labels = texts.values.to_list()
     assert [labels[code] for code in members[starts[0] : starts[1]]] == ["0..5"]
     assert [labels[code] for code in members[starts[1] : starts[2]]] == ["7"]
+
+
+@given(*(st.lists(st.frozensets(st.sampled_from(TEXTS[:8]), min_size=1, max_size=3), min_size=2, max_size=5) for _ in range(2)))
+def test_lists_of_texts_agree_where_they_have_a_member_in_common(left, right):
+    one, other = (encode_series(pl.Series("x", [str(Group(members)) for members in side])) for side in (left, right))
+    mine, theirs = shared_atoms([(side, ColumnCells(kind="text")) for side in (one, other)])
+    starts, members = agreeing_codes(mine, theirs)
+    for code, text in enumerate(one.values.to_list()):
+        common = [
+            there
+            for there, word in enumerate(other.values.to_list())
+            if parse_cell(text, "text").members & parse_cell(word, "text").members
+        ]
+        assert members[starts[code] : starts[code + 1]].tolist() == common
+
+
+def test_cells_agree_beyond_the_last_and_before_the_first_number_that_a_column_names():
+    _check([">5", "<0"], [">5", "<0", "5", "0"], "number", NUMBERS)
+
+
+def test_words_among_numbers_agree_with_themselves_alone():
+    one, other = (
+        encode_series(pl.Series("x", side)) for side in (["0..9", "never", "unknown"], ["5", "unknown", "never", "older"])
+    )
+    mine, theirs = shared_atoms([(one, None), (other, None)])
+    starts, members = agreeing_codes(mine, theirs)
+    labels = other.values.to_list()
+    found = {
+        text: [labels[there] for there in members[starts[code] : starts[code + 1]]]
+        for code, text in enumerate(one.values.to_list())
+    }
+    assert found == {"0..9": ["5"], "never": ["never"], "unknown": ["unknown"]}

@@ -38,6 +38,11 @@ def test_leaves_without_another_between_them_become_a_closed_interval():
     assert parse_cell(labels["young"], "number") == Group(frozenset({"10", "12"})), "11 is in the other group"
 
 
+def test_a_label_of_texts_stays_a_list_of_its_leaves():
+    towns = Hierarchy.from_rows((("a", "north", "*"), ("b", "north", "*"), ("c", "south", "*")))
+    assert parse_cell(describe(["north", "c"], hierarchy=towns)["north"], "text") == Group(frozenset("ab"))
+
+
 @pytest.mark.parametrize(
     ("cell", "other", "expected"),
     [
@@ -52,6 +57,7 @@ def test_leaves_without_another_between_them_become_a_closed_interval():
         (Group(frozenset({"a"})), Group(frozenset({"b"}), frozenset(), True), False),
         ("*", Group(frozenset({"b"}), frozenset(), True), True),
         ("a", "*", False),
+        (Group(frozenset({"a"}), frozenset(), True), "*", False),
     ],
     ids=str,
 )

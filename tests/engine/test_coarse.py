@@ -90,6 +90,19 @@ def test_cells_of_a_release_file_are_read_as_in_memory():
         assert read_containment(before, encode_series(masked)).matrix().tolist() == np.eye(3, dtype=bool).tolist()
 
 
+def test_a_list_contains_every_notation_of_its_numbers():
+    before = encode_series(pl.Series("x", ["1", "1.0", "2", "3"]))
+    after = encode_series(pl.Series("x", ["{1|3}", "2..4"]))
+    read = read_containment(before, after)
+    contained = dict(zip(after.values.to_list(), read.matrix().tolist(), strict=True))
+    assert [value for value, inside in zip(before.values.to_list(), contained["{1|3}"], strict=True) if inside] == [
+        "1",
+        "1.0",
+        "3",
+    ]
+    assert [value for value, inside in zip(before.values.to_list(), contained["2..4"], strict=True) if inside] == ["2", "3"]
+
+
 def test_years_of_dates_are_labels_and_not_numbers():
     days = encode_series(pl.Series("d", ["2014-05-03", "2014-07-01", "2015-01-01"]).str.to_date())
     tree = Hierarchy.from_rows([("2014-05-03", "2014"), ("2014-07-01", "2014"), ("2015-01-01", "2015")])

@@ -2,6 +2,7 @@
 
 import datetime
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from discreet import Microdata, Policy
 from discreet.engine.cells.hierarchies import hierarchy_of, leaf_codes, level_codes, usable_hierarchy
+from discreet.engine.cells.intervals import interval_bins, interval_of_bin
 from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, SourceError
 from discreet.model.cells import parse_interval
@@ -110,6 +112,26 @@ def test_width_intervals_contain_their_leaves(values, widths, origin):
             interval = parse_interval(label)
             assert float(leaf) in interval
             assert interval.width == pytest.approx(width, rel=1e-6, abs=1e-5)
+
+
+@given(
+    st.lists(st.integers(-50, 50).map(lambda tenth: tenth / 10), min_size=1),
+    st.sampled_from([0.1, 0.2, 0.3]),
+    st.sampled_from([0.0, 0.1, -0.3]),
+)
+def test_a_number_at_a_bound_lies_in_the_interval_that_begins_there(values, width, origin):
+    """Also where a division of floats gives the interval before: 0.3 / 0.1 is less than 3."""
+    for value, number in zip(values, interval_bins(np.array(values), width, origin).tolist(), strict=True):
+        assert value in interval_of_bin(number, width, origin)
+
+
+WHOLE = st.sampled_from([-(2**63), -(2**62), -1, 0, 7, 2**62, 2**63 - 1])
+
+
+@given(st.lists(WHOLE, min_size=1, max_size=2), st.sampled_from([1, 5, 10]), st.sampled_from([-3, 0, 10]))
+def test_whole_numbers_of_any_size_are_divided_without_rounding(values, width, origin):
+    bins = interval_bins(np.array(values, dtype=np.int64), float(width), float(origin))
+    assert bins.tolist() == [(value - origin) // width for value in values]
 
 
 @settings(deadline=None, max_examples=60)

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.engine.known_sets.family import family
@@ -69,6 +69,10 @@ def test_as_many_sets_as_allowed_are_kept_and_one_more_is_refused_with_an_epsilo
     assert len(family(probabilities, fitting * 0.99, 100)) > number - 2, "hardly a smaller one would fit"
 
 
+def test_attributes_that_may_be_known_are_named_by_falling_probability_and_others_are_not():
+    assert family([0.2, 0.0, 0.9], 0.5, 100).known_names(["a", "b", "c"]) == ["c", "a"]
+
+
 def test_attributes_that_everybody_knows_fit_under_no_epsilon_below_one():
     with pytest.raises(ParameterError, match="no epsilon below 1 fits"):
         family([1.0, 1.0, 1.0], 0.5, 4)
@@ -108,6 +112,23 @@ def test_the_terms_of_a_set_are_those_of_the_sets_that_have_its_count(probabilit
             assert built.kept_below[node, pattern] @ record == pytest.approx(kept[run].sum(), abs=1e-9)
             assert built.whole_below[node, pattern] @ record == pytest.approx(whole[run].sum(), abs=1e-9)
     assert built.member.tolist() == [[at in tree.sets[node] for at in singles] for node in range(len(tree))]
+
+
+@given(
+    PROBABILITIES.filter(len), EPSILONS, st.sampled_from(["products", "independent"]), st.booleans(), st.sets(st.integers(0, 4))
+)
+@example([0.2, 0.3, 0.2], 0.1, "independent", True, {1})  # the unit is dropped below a set
+def test_all_sets_that_find_a_record_have_the_probability_of_its_units(probabilities, epsilon, knowledge, together, lost):
+    """Both factors of each unit; of a unit with an attribute that the record is not found by, that nothing of it is known."""
+    units = [[0, len(probabilities) - 1]] if together and len(probabilities) > 1 else []
+    tree = family(probabilities, epsilon, 100, knowledge=knowledge, together=units)
+    lost = frozenset(place for place in lost if place < tree.width)
+    expected = 1.0
+    for unit in set(tree.unit[: tree.width].tolist()):
+        places = np.flatnonzero(tree.unit == unit).tolist()
+        known, unknown = tree.probabilities[places[0]], tree.unknown[places[0]]
+        expected *= unknown if lost & set(places) else known + unknown
+    assert terms(tree, [], [Pattern(lost=lost)]).whole_below[0, 0, 0] == pytest.approx(expected)
 
 
 def test_sums_over_many_patterns_are_those_over_each_alone():

@@ -92,6 +92,7 @@ def test_queries_of_some_patterns_keep_their_numbers_and_ask_by_the_same_attribu
     queries = Queries(numbers, numbers + 10, numbers + 20, (numbers + 30)[:, None], [1], pattern, patterns)
     own, some = queries.of_patterns(1, 3)
     assert own.tolist() == [2, 3, 4]
+    assert some.patterns == patterns[1:3], "no others, for their terms would take memory"
     assert (some.weight.tolist(), some.rest.tolist(), some.spread.tolist()) == ([2, 3, 4], [12, 13, 14], [22, 23, 24])
     assert (some.single.tolist(), some.singles) == ([[32], [33], [34]], [1])
     assert [some.patterns[at] for at in some.pattern] == [patterns[at] for at in pattern[own]]

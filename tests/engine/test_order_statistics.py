@@ -11,7 +11,9 @@ from discreet.engine.known_sets import order_statistics as module
 from discreet.engine.known_sets.order_statistics import order_statistics
 
 NUMBERS = st.one_of(
-    st.floats(min_value=0.0), st.sampled_from([0.0, 1.0, 1.0 + 2**-52, float("nan"), float("inf")]), st.floats(-1e-9, 1.0)
+    st.floats(min_value=0.0),
+    st.sampled_from([0.0, -0.0, -5e-324, 1.0, 1.0 + 2**-52, float("nan"), float("inf")]),
+    st.floats(-1e-9, 1.0),
 )
 
 

@@ -85,6 +85,14 @@ def test_the_ends_of_numbers_are_those_of_the_definition(low, width, keeps_low, 
     assert grid_cells(low, low + width, **kept) == slow_ends(low, low + width, *kept.values())
 
 
+@given(st.integers(-600, 600), st.integers(2, 900), st.booleans(), st.booleans())
+def test_only_the_end_that_enough_records_hold_stays(low, width, keeps_low, keeps_high):
+    values, frequencies = pl.Series([low, low + 1, low + width]), np.array([3 if keeps_low else 1, 1, 3 if keeps_high else 1])
+    first, last = round_ends_outward(values, np.array([0]), np.array([2]), frequencies, 3)
+    below, above = slow_ends(low, low + width, keeps_low, keeps_high)
+    assert (first, last) == ([low if keeps_low else below], [low + width if keeps_high else above])
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [

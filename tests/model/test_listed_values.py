@@ -9,8 +9,10 @@ import polars as pl
 import pytest
 
 import discreet
-from discreet.engine.cells.listed_values import check_listed_values
-from discreet.errors import DataError, PolicyError
+from discreet.engine.cells.listed_values import _is_slip, check_column, check_groups, check_listed_values
+from discreet.engine.encoding.columns import encode_series
+from discreet.errors import DataError, ParameterError, PolicyError
+from discreet.model.attribute import Attribute
 from discreet.model.cells import ColumnCells
 from discreet.model.policy import Policy
 
@@ -206,3 +208,44 @@ def test_cells_of_a_column_that_does_not_exist_are_an_error_and_absent_identifie
     cells = {"sxe": {"kind": "text", "labels": {"any": "{m|f}"}}}
     with pytest.raises(PolicyError, match=r"'cells' describes 'sxe'.*did you mean 'sex'"):
         discreet.mask(discreet.read(frame, {**policy, "cells": cells}))
+
+
+@pytest.mark.parametrize(("policy_name", "column"), [("nam", "name"), ("name", "nam")])
+def test_names_of_three_letters_are_no_misspelt_names(policy_name: str, column: str) -> None:
+    policy = Policy.from_dict({"attributes": {policy_name: {"role": "identifier"}}})
+    assert check_listed_values(discreet.Microdata(pl.DataFrame({column: [1, 2]}), policy)) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "attribute"),
+    [
+        (["{a|b}", "c"], {"values": {"b": 1.0}}),
+        (["0..5", "7"], {"values": {"3": 1.0}}),
+        (["3", "7"], {"values": {"3": 1.0}, "hierarchy": {"widths": [5]}}),
+    ],
+    ids=["one list", "one interval", "a hierarchy without groups"],
+)
+def test_one_cell_of_a_release_is_enough_to_expect_no_listed_value(values: list[str], attribute: dict[str, Any]) -> None:
+    assert check_column(encode_series(pl.Series("x", values)), Attribute.model_validate(attribute), "the policy") == []
+
+
+def test_groups_of_a_step_may_be_absent_where_the_attribute_allows_it() -> None:
+    column = encode_series(pl.Series("x", ["HIV", "flu"]))
+    check_groups(column, {"odd": ["gout"]}, Attribute(allow_absent=True), "global_recoding")
+    with pytest.raises(ParameterError, match="no value of 'x' stands in the group 'odd'"):
+        check_groups(column, {"odd": ["gout"]}, Attribute(), "global_recoding")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("fever", "fevre", True),
+        ("fever", "fevxy", False),
+        ("pneumonia", "pnuemonja", True),
+        ("Leukemia", "Lukmia", False),
+        ("flu", "fl1", False),
+        ("fl1", "flu", False),
+    ],
+)
+def test_words_differ_by_one_slip_or_by_two_where_both_are_long(first: str, second: str, expected: bool) -> None:
+    assert _is_slip(first, second) is expected

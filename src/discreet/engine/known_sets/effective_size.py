@@ -80,7 +80,7 @@ def effective_sizes(
 
 def has_no_mass(mass: NDArray[np.float64], consequence: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which sums with every count 1 are nothing but rounding."""
-    return np.asarray(mass <= _NOTHING * np.maximum(consequence, mass))
+    return np.asarray(mass <= _NOTHING * consequence)
 
 
 def is_below(size: NDArray[np.float64], number: float) -> NDArray[np.bool_]:

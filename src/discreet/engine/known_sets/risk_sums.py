@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +28,6 @@ class RecordSums:
     top_node: NDArray[np.int32]
     likelihood: NDArray[np.float64]
     count_all: NDArray[np.int64]
-    visited: int
     kept_mass: NDArray[np.float64]
     """The sum over the kept sets but the empty one with every count 1, and the same over all sets: exact, without a walk."""
     whole_mass: NDArray[np.float64]
@@ -37,20 +36,16 @@ class RecordSums:
     def empty(cls, size: int) -> RecordSums:
         """For so many queries, to be filled in."""
         risk, lower, upper, top, likelihood, kept, whole = (np.zeros(size) for _ in range(7))
-        return cls(risk, lower, upper, top, np.zeros(size, np.int32), likelihood, np.zeros(size, np.int64), 0, kept, whole)
+        return cls(risk, lower, upper, top, np.zeros(size, np.int32), likelihood, np.zeros(size, np.int64), kept, whole)
 
     def fill(self, slots: NDArray[np.int64], sums: RecordSums) -> None:
         """Write what was found of some of the queries."""
-        for name in ("risk", "lower", "upper", "top", "top_node", "likelihood", "count_all", "kept_mass", "whole_mass"):
-            getattr(self, name)[slots] = getattr(sums, name)
-        self.visited = max(self.visited, sums.visited)
+        for field in fields(self):
+            getattr(self, field.name)[slots] = getattr(sums, field.name)
 
     def spread(self, kind: NDArray[np.int64]) -> RecordSums:
         """The sums of records that ask as these did: ``kind`` names the one that each asks like."""
-        return RecordSums(
-            self.risk[kind], self.lower[kind], self.upper[kind], self.top[kind], self.top_node[kind], self.likelihood[kind],
-            self.count_all[kind], self.visited, self.kept_mass[kind], self.whole_mass[kind],
-        )  # fmt: skip
+        return RecordSums(*(getattr(self, field.name)[kind] for field in fields(self)))
 
 
 class RiskSums:
@@ -64,12 +59,10 @@ class RiskSums:
         self.terms = terms(tree, queries.singles, queries.patterns)
         self.near, self.far, self.likelihood, self.top = (np.zeros(len(queries)) for _ in range(4))
         self.top_node = np.zeros(len(queries), np.int32)
-        self.visited = 0
         self._likeliest: dict[tuple[int, int], list[int]] = {}
 
     def add(self, node: int, active: NDArray[np.uint32], counts: NDArray[np.int32]) -> None:
         """Add one set to the active queries, by how many records agree with each on it."""
-        self.visited += 1
         ask, parts, chance = self.queries, self.terms, float(self.tree.chance[node])
         rows = (parts.kept[node], parts.whole[node], parts.kept_below[node], parts.whole_below[node])
         place = (chance, node, self.tree.rank, self.near, self.far, self.likelihood)
@@ -137,4 +130,4 @@ class RiskSums:
         upper = np.maximum(near + (whole_mass * ask.spread - kept_mass) / np.maximum(count_all, 1), lower)
         empty = float(self.tree.chance[0]) * ask.weight
         masses = kept_mass - empty, whole_mass * ask.spread - empty
-        return RecordSums(near, lower, upper, top, self.top_node, self.likelihood, count_all, self.visited, *masses)
+        return RecordSums(near, lower, upper, top, self.top_node, self.likelihood, count_all, *masses)
