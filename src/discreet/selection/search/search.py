@@ -254,11 +254,14 @@ class Search:
         So it is if an earlier plan without gaps is at least as good in everything, and in a search with a time limit if gaps
         took their share of the time: those of the plan that is chosen in the end are looked for then. The first plan of such a
         search is a safe one to fall back on, others nearly always lose less, and where it takes long to look, they come first.
+        After a search on a sample plans are few and good: those of one that would be the best are looked for.
         """
-        if self._timed and not self.tried and self.evaluate.expected_for_gaps > _SHARE_OF_FIRST_GAPS * self._time:
-            return True
         acceptable = [plan.outcome for plan in self.tried if plan.outcome.is_acceptable]
         best = min((earlier.ranked_loss for earlier in acceptable), default=math.inf)
+        if self.after_sample and outcome.ranked_loss < best:
+            return self._timed and self.evaluate.expected_for_gaps > _SHARE_OF_GAPS * self._time
+        if self._timed and not self.tried and self.evaluate.expected_for_gaps > _SHARE_OF_FIRST_GAPS * self._time:
+            return True
         share = _SHARE_OF_GAPS_OF_BEST if outcome.ranked_loss < best else _SHARE_OF_GAPS
         spent = self.evaluate.counting_gaps + self.evaluate.expected_for_gaps
         if self._timed and spent > share * (time.monotonic() - self._began):
