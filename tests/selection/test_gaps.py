@@ -132,7 +132,7 @@ def test_gaps_of_a_plan_that_would_be_the_best_may_take_more_of_the_time() -> No
     """Else the first plans without gaps, which lose much, would take all of it, and one of them would be chosen."""
     tried = [TriedPlan({"k": 1}, Plan(), Outcome(1.0, 0.5, gaps=0))]
     evaluate = SimpleNamespace(counting_gaps=3.0, expected_for_gaps=1.0)
-    search = SimpleNamespace(tried=tried, evaluate=evaluate, _timed=True, _began=time.monotonic() - 8)
+    search = SimpleNamespace(tried=tried, evaluate=evaluate, _timed=True, _began=time.monotonic() - 8, after_sample=False)
 
     def is_needless(loss: float) -> bool:
         return Search._is_needless(search, Outcome(0.5, loss))  # type: ignore[arg-type]
@@ -150,5 +150,15 @@ def test_no_long_time_is_spent_on_the_gaps_of_the_first_plan_of_a_search_with_a_
     """On 171,067 claims they took the time of a plan with a third of its loss, which then could not be examined."""
     search = Search.__new__(Search)
     search._timed, search._time, search._began, search.tried = True, 25.0, time.monotonic() - 20.0, []
-    search.evaluate = SimpleNamespace(expected_for_gaps=seconds, counting_gaps=0.0)  # type: ignore[assignment]
+    search.evaluate, search.after_sample = SimpleNamespace(expected_for_gaps=seconds, counting_gaps=0.0), False  # type: ignore[assignment]
     assert search._is_needless(Outcome(1.0, 0.17)) is needless
+
+
+@pytest.mark.parametrize(("seconds", "loss", "needless"), [(5.0, 0.1, False), (5.0, 0.3, True), (9.0, 0.1, True)])
+def test_the_gaps_of_the_best_plan_after_a_sample_are_looked_for(seconds: float, loss: float, needless: bool) -> None:
+    """On 171,067 claims a plan of false values was chosen, because nobody had looked for the gaps of a better one."""
+    search = Search.__new__(Search)
+    search._timed, search._time, search._began, search.after_sample = True, 25.0, time.monotonic() - 5.0, True
+    search.tried = [TriedPlan({"k": 1}, Plan(), Outcome(0.5, 0.2, gaps=0))]
+    search.evaluate = SimpleNamespace(expected_for_gaps=seconds, counting_gaps=20.0)  # type: ignore[assignment]
+    assert search._is_needless(Outcome(1.0, loss)) is needless
