@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from discreet.selection.outcome import MOST_BLANK, TriedPlan
 from discreet.selection.space.dimensions import Point, Space
 from discreet.selection.space.prepare import coarsest_point, quickest_point
 
-_SLOWER_TO_CONFIRM, _SURE_TO_END = 2.5, 1.5
+_SLOWER_TO_CONFIRM, _SURE_TO_END = 3.5, 2.0
 """How many times as long as a quick plan one may take on the sample to be tried on the whole table too, and not to be stopped."""
 _MOST_POINTS_TO_CONFIRM = 12
 """Points of the sample that are tried on the whole table."""
@@ -18,13 +19,15 @@ def points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> tupl
     """The best points on the sample, to be tried on the whole table, and one to fall back on if the first misses the limits.
 
     With a time limit, points whose plan took at most ``longest`` seconds on the sample are quick. The first point is the best
-    that will hardly be stopped on the whole table: a slow one in its place could use up all the time. The others are not much
-    slower, unless only slow ones meet the limits on the sample: a slow plan that does is worth more than a quick one that does
-    not. Second comes the best of each finish: the best plans on the sample are often neighbours of one, and the whole table may
+    that will hardly be stopped on the whole table: a slow one in its place could use up all the time, unless the quick ones all
+    suppress most of a key. The others are not much slower, unless only slow ones meet the limits on the sample, or do it without
+    suppressing most of a key: a slow plan that does is worth more than a quick one that does not. Second comes the best of each finish: the best plans on the sample are often neighbours of one, and the whole table may
     differ; but none that suppresses most of a key where the best does not. The point to fall back on is the quick one with the
     least risk, which the whole table is likely to confirm.
     """
     fitting = [plan for plan in tried if longest is None or plan.outcome.seconds <= _SLOWER_TO_CONFIRM * longest]
+    if not any(_is_usable(plan) for plan in fitting) and any(_is_usable(plan) for plan in tried):
+        fitting = list(tried)
     if not any(plan.outcome.meets_limits for plan in fitting):
         fitting = list(tried)
     meeting = [plan for plan in fitting if plan.outcome.meets_limits]
@@ -33,12 +36,17 @@ def points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> tupl
     finishes = dict.fromkeys(plan.point.get("finish") for plan in ranked if plan.outcome.meets_limits)
     of_each_finish = [next(plan for plan in ranked if plan.point.get("finish") == finish) for finish in finishes]
     of_each_finish = [plan for plan in of_each_finish if plan.outcome.blank <= max(MOST_BLANK, ranked[0].outcome.blank)]
-    in_time = [plan for plan in ranked if longest is None or plan.outcome.seconds <= _SURE_TO_END * longest]
-    first = [plan for plan in in_time if plan.outcome.meets_limits][:1]
-    ordered = [*first, *of_each_finish, *ranked]
+    slow = math.inf if longest is None else _SURE_TO_END * longest
+    first = min(meeting, key=lambda plan: (not _is_usable(plan), plan.outcome.seconds > slow, plan.outcome.rank), default=None)
+    ordered = [*([] if first is None else [first]), *of_each_finish, *ranked]
     best = [plan for index, plan in enumerate(ordered) if plan not in ordered[:index]][:_MOST_POINTS_TO_CONFIRM]
     safest = min(quick, key=lambda plan: plan.outcome.risk, default=None)
     return [dict(plan.point) for plan in best], None if safest is None else dict(safest.point)
+
+
+def _is_usable(plan: TriedPlan) -> bool:
+    """Whether a plan meets the limits and leaves something of every key."""
+    return plan.outcome.meets_limits and plan.outcome.blank <= MOST_BLANK
 
 
 def points_if_none_meets_limits(space: Space) -> list[Point]:

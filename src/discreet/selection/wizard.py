@@ -134,9 +134,7 @@ def _search_plans(
     evaluate = first if share == 1.0 else Evaluator(data, options, secret=key.secret, deadline=deadline)
     fallback: Point | None = None
     if share < 1.0:
-        # how much longer the whole table takes is known from the original: a part of the time does not grow with the records
-        slower = min(max(1.0, evaluate.seconds_to_measure / first.seconds_to_measure), 1 / share)
-        longest = None if options.seconds is None else _LONGEST_EXPECTED_SHARE * options.seconds / slower
+        longest = None if options.seconds is None else _LONGEST_EXPECTED_SHARE * options.seconds * math.pow(share, _GROWTH)
         points, fallback = points_to_confirm(tried_on_sample, longest)
         if not any(plan.outcome.meets_limits for plan in tried_on_sample):
             points = [*points_if_none_meets_limits(space), *points]
