@@ -21,9 +21,10 @@ def points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> tupl
     With a time limit, points whose plan took at most ``longest`` seconds on the sample are quick. The first point is the best
     that will hardly be stopped on the whole table: a slow one in its place could use up all the time, unless the quick ones all
     suppress most of a key. The others are not much slower, unless only slow ones meet the limits on the sample, or do it without
-    suppressing most of a key: a slow plan that does is worth more than a quick one that does not. Second comes the best of each finish: the best plans on the sample are often neighbours of one, and the whole table may
-    differ; but none that suppresses most of a key where the best does not. The point to fall back on is the quick one with the
-    least risk, which the whole table is likely to confirm.
+    suppressing most of a key: a slow plan that does is worth more than a quick one that does not. Second comes the best of each
+    finish: the best plans on the sample are often neighbours of one, and the whole table may differ; but none that suppresses
+    most of a key where the best does not. The point to fall back on is the quick one with the least risk, which the whole table
+    is likely to confirm.
     """
     fitting = [plan for plan in tried if longest is None or plan.outcome.seconds <= _SLOWER_TO_CONFIRM * longest]
     if not any(_is_usable(plan) for plan in fitting) and any(_is_usable(plan) for plan in tried):
