@@ -18,7 +18,7 @@ from discreet.engine.draws.draw import derive_seed_key
 from discreet.engine.encoding.record_links import attach_link, link_table
 from discreet.engine.encoding.release_order import align_with_original, shuffled_rows
 from discreet.errors import DataError
-from discreet.keys.recognise import order_key
+from discreet.keys.recognise import order_keys
 from discreet.masking.release import release_table, released_records, withheld_columns
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Step
@@ -104,7 +104,7 @@ def test_files_give_the_numbers_of_the_release_itself(tmp_path: Path, suffix: st
 def test_a_file_in_the_order_of_the_original_keeps_its_order(rows: int) -> None:
     data = discreet.read(people(rows), POLICY)
     masked = discreet.read(discreet.mask(data).masked.frame, POLICY)
-    alignment = align_with_original(masked, data, data.policy.plan, order_key)
+    alignment = align_with_original(masked, data, data.policy.plan, order_keys)
     assert alignment.masked.is_initial
     assert alignment.doubt is None
 
@@ -117,7 +117,7 @@ def test_a_shuffled_file_finds_its_originals(rows: int, step: str) -> None:
     release = discreet.mask(data, {"seed": 3, "steps": steps})
     written = release_table(release)
     masked = discreet.read(written.frame, POLICY)
-    alignment = align_with_original(masked, data, release.plan, lambda _, __: release.draw_key)
+    alignment = align_with_original(masked, data, release.plan, lambda _, __: [release.draw_key])
     assert (alignment.masked.records == written.records).all()
     assert alignment.doubt is None
 

@@ -23,9 +23,9 @@ def link_to_original(masked: Microdata | Release, original: Microdata) -> tuple[
     if dispatch.engine_of(masked) != dispatch.LOCAL:  # its record numbers are its link
         return masked, _doubts_about_order(masked, original)
     from discreet.engine.encoding.release_order import align_with_original
-    from discreet.keys.recognise import order_key
+    from discreet.keys.recognise import order_keys
 
-    ordered = align_with_original(masked, original, original.policy.plan, order_key)
+    ordered = align_with_original(masked, original, original.policy.plan, order_keys)
     doubt = ordered.doubt or _doubt_of_unmasked_columns(ordered.masked, original)
     return ordered.masked, [doubt] if doubt else []
 

@@ -82,20 +82,23 @@ def remember_release(release: Release, table: Microdata, ring: KeyRing | None = 
         return
 
 
-def order_key(masked: Microdata, original: Microdata) -> bytes | None:
-    """The key with which the rows of a masked table were shuffled, by its content or the policy's plan; None if unknown."""
+def order_keys(masked: Microdata, original: Microdata) -> list[bytes]:
+    """The keys with which the rows of a masked table may have been shuffled, by its content or else by the policy's plan.
+
+    Of a short table several releases can be equal, row by row. Empty if no key is known.
+    """
     plan = original.policy.plan
     try:
         ring = KeyRing()
         draw_keys = {release.draw_key for release in ring.recognise(release_digest(masked.frame))}
-        if len(draw_keys) == 1:
-            return draw_keys.pop()
+        if draw_keys:
+            return sorted(draw_keys)
         if plan.seed is not None:
             secret = derive_seed_key(plan.seed)
         elif plan.key is not None and (stored := ring.find(plan.key)) is not None:
             secret = stored.secret
         else:
-            return None
+            return []
     except (DiscreetError, OSError, RuntimeError):
-        return None
-    return derive_draw_key(secret, original.policy, plan, table_fingerprint(original, secret))
+        return []
+    return [derive_draw_key(secret, original.policy, plan, table_fingerprint(original, secret))]

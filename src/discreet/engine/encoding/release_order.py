@@ -8,7 +8,7 @@ every engine. The data controller, who has the original and the key, can align t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,8 @@ _SAMPLE = 5_000
 _CLEAR = 2.0  # standard errors by which one order must be better; chance exceeds it in 2 of 100 tables
 _CLEAR_IF_SHORT = 1.0  # a few rows cannot reach 2 standard errors even if every value equals the original's
 _ENOUGH = 20
+_MOST_KEYS = 20
+"""Keys whose order is tried where several releases have the same content."""
 
 
 def shuffled_rows(records: NDArray[np.int64], key: bytes) -> NDArray[np.int64]:
@@ -56,24 +58,27 @@ class AlignedRelease:
 
 
 def align_with_original(
-    masked: Microdata, original: Microdata, plan: Plan, order_key: Callable[[Microdata, Microdata], bytes | None]
+    masked: Microdata, original: Microdata, plan: Plan, order_keys: Callable[[Microdata, Microdata], Sequence[bytes]]
 ) -> AlignedRelease:
     """A masked table that was read from a file, with the record numbers that the release's shuffle assigns to its rows.
 
-    ``order_key`` returns the key of the shuffle where this machine has it. Tables of different length are returned unchanged. A
-    file may also come from elsewhere and hold its rows in the order of the original, so both orders are tried: the original's
-    order is taken where the values agree clearly better in it, else the key's order. (For a plan without steps it is the other
-    way round: the key's order must be clearly better, since discreet has masked nothing.)
+    ``order_keys`` returns the keys that may have shuffled it, where this machine has any: the one counts in whose order the
+    values agree best. Tables of different length are returned unchanged. A file may also come from elsewhere and hold its rows
+    in the order of the original, so both orders are tried: the original's order is taken where the values agree clearly better
+    in it, else the key's order. (For a plan without steps it is the other way round: the key's order must be clearly better,
+    since discreet has masked nothing.)
     """
     if len(masked) != len(original) or len(masked) < 2 or plan.order == "kept" or not (masked.is_initial and original.is_initial):
         return AlignedRelease(masked)
-    key = order_key(masked, original)
-    shuffle = original.records if key is None else shuffled_rows(original.records, key)
     similarity = _Similarity(masked, original)
-    in_original_order, in_key_order = similarity.of(similarity.rows), similarity.of(shuffle[similarity.rows])
+    keys = order_keys(masked, original)[:_MOST_KEYS]
+    shuffles = [shuffled_rows(original.records, key) for key in keys] or [original.records]
+    similarities = [similarity.of(shuffle[similarity.rows]) for shuffle in shuffles]
+    best = max(range(len(shuffles)), key=lambda index: float(similarities[index].sum()))
+    shuffle, in_key_order, in_original_order = shuffles[best], similarities[best], similarity.of(similarity.rows)
     gain = _standardized(in_key_order - in_original_order)
     required_gain = _CLEAR if len(similarity.rows) >= _ENOUGH else _CLEAR_IF_SHORT
-    use_key_order = key is not None and (gain >= -required_gain if plan.steps else gain > required_gain)
+    use_key_order = bool(keys) and (gain >= -required_gain if plan.steps else gain > required_gain)
     aligned = masked.replace(masked.frame, shuffle) if use_key_order else masked
     in_unrelated_order = similarity.of((similarity.rows + len(masked) // 2) % len(masked))
     better_than_chance = _standardized((in_key_order if use_key_order else in_original_order) - in_unrelated_order) > _CLEAR
