@@ -93,7 +93,7 @@ def test_of_several_releases_with_the_same_content_the_order_in_which_the_values
     masked = discreet.read(tmp_path / "r.csv", POLICY)
     ring = KeyRing()
     for other in others:
-        ring.remember(release_digest(masked.frame), RememberedRelease(str(other.plan.key), other.draw_key, len(masked), None))
+        ring.remember(release_digest(masked.frame), RememberedRelease(str(other.plan.key), other.draw_key, len(masked)))
     assert len(order_keys(masked, data)) == 5
     assert (link(data, masked).records == release_table(release).records).all()
 
