@@ -152,6 +152,17 @@ def test_columns_that_only_single_out_are_left_as_they_are_once_and_only_of_the_
     assert not list(points_with_columns_left(make_space(), [*plans, tried(0.05, AS_IT_IS, gaps=0)])), "it is the best"
 
 
+def test_columns_are_left_in_the_best_plan_of_each_finish_that_loses_little_more() -> None:
+    plans = [
+        TriedPlan({"finish": finish, "k": 2, "beside:year": year, "beside:job": WITH_KEYS}, Plan(), Outcome(1.0, loss))
+        for finish, year, loss in [
+            ("clusters", AS_IT_IS, 0.06), ("clusters", WITH_KEYS, 0.062), ("balanced_partition", WITH_KEYS, 0.065),
+            ("balanced_partition", WITH_KEYS, 0.07), ("partition", WITH_KEYS, 0.2),
+        ]
+    ]  # fmt: skip
+    assert list(points_with_columns_left(make_space(), plans)) == [plans[2].point | {"beside:year": AS_IT_IS}]
+
+
 def test_the_time_of_the_sample_does_not_shrink_because_code_was_loaded_first() -> None:
     evaluate: Any = SimpleNamespace(seconds_to_measure=5.0, time_again=lambda _: setattr(evaluate, "seconds_to_measure", 0.1))
     assert _share_of_sample(SelectOptions(seconds=60), evaluate, 0.1) == 0.5

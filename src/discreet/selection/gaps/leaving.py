@@ -11,17 +11,26 @@ from collections.abc import Iterator, Sequence
 from discreet.selection.outcome import TriedPlan
 from discreet.selection.space.dimensions import AS_IT_IS, Point, Space
 
+_MOST_LOSS_OF_BEST = 1.5
+"""How many times the loss of the best plan that of another finish may be."""
 _FEWEST_PLANS = 2
 """Plans that are tried before: the first may lose far more than others."""
 
 
 def points_with_columns_left(space: Space, tried: Sequence[TriedPlan]) -> Iterator[Point]:
-    """The point of the best plan with such columns left as they are; none once a plan with them left has shown gaps."""
+    """The points of the best plans of each finish with such columns left as they are, the best first.
+
+    None once a plan with them left has shown gaps, and none of a finish that loses much more than the best.
+    """
     left = {f"beside:{name}": AS_IT_IS for name, keys in space.companions.items() if not keys}
     left = {name: choice for name, choice in left.items() if choice in space.choices[name]}
     shown = any(plan.outcome.gaps and left.items() <= plan.point.items() for plan in tried)
     meeting = [plan for plan in tried if plan.outcome.meets_limits]
-    if left and meeting and len(tried) >= _FEWEST_PLANS and not shown:
-        best = min(meeting, key=lambda plan: plan.outcome.rank)
-        if not left.items() <= best.point.items():
-            yield {**best.point, **left}
+    if not left or not meeting or len(tried) < _FEWEST_PLANS or shown:
+        return
+    ranked = sorted(meeting, key=lambda plan: plan.outcome.rank)
+    best_of_finish = {plan.point.get("finish"): plan for plan in reversed(ranked)}
+    for plan in ranked:
+        is_close = plan.outcome.ranked_loss <= _MOST_LOSS_OF_BEST * ranked[0].outcome.ranked_loss
+        if is_close and plan is best_of_finish[plan.point.get("finish")] and not left.items() <= plan.point.items():
+            yield {**plan.point, **left}
