@@ -78,7 +78,7 @@ def test_an_assessment_with_known_scores_is_the_same_as_one_that_measures(judge:
     plan = make_plan()
     assert evaluate(plan).error is None
     release = generate(data.with_policy(data.policy.with_(plan=plan)), plan)
-    known = evaluate.known_scores(release.masked)
+    known = evaluate.known_scores(plan, release.masked)
     assert known is not None
     assert evaluate.knows_scores
     expected = assess_release(release.original, release)
@@ -103,7 +103,12 @@ def test_scores_of_another_table_or_of_another_measure_are_not_used() -> None:
     evaluate = Evaluator(data, options)
     evaluate(make_plan())
     for other in (make_plan(k=4), make_plan({"method": "sampling", "fraction": 0.5})):
-        assert evaluate.known_scores(generate(data, other).masked) is None
+        masked = generate(data, other).masked
+        assert evaluate.known_scores(make_plan(), masked) is None, "another table"
+        assert evaluate.known_scores(other, masked) is None
+    own = generate(data, make_plan()).masked
+    assert evaluate.known_scores(make_plan(), own) is not None
+    assert evaluate.known_scores(make_plan(k=4), own) is None, "another plan, whose labels may mean something else"
     score = evaluate.risks["k_anonymity"].measure(data)
     known = KnownScores({"k_anonymity": KAnonymity()}, {"k_anonymity": score}, {"k_anonymity": score})
     assert known.has(KAnonymity(), informed=False)

@@ -201,10 +201,12 @@ class Evaluator:
         limited = {limit.split(".")[0] for limit in self.policy.limits}
         return all(measure.name not in limited or self._is_final(measure) for measure in self.risks.values())
 
-    def known_scores(self, masked: Microdata) -> KnownScores | None:
-        """The scores of a release, if it is the table of the best plan so far, record by record."""
+    def known_scores(self, plan: Plan, masked: Microdata) -> KnownScores | None:
+        """The scores of a plan's release, if it is the best plan so far, and its table the same record by record."""
         best = self.best
-        if best is None or not np.array_equal(best.masked.records, masked.records) or not best.masked.frame.equals(masked.frame):
+        if best is None or best.plan != plan:
+            return None
+        if not np.array_equal(best.masked.records, masked.records) or not best.masked.frame.equals(masked.frame):
             return None
         final = {name: measure for name, measure in self.risks.items() if self._is_final(measure)}
         return KnownScores(final, self._original.release, best.evidence.release, best.evidence.informed)
