@@ -17,7 +17,8 @@ from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.inputs import single_pattern
 from discreet.engine.known_sets.queries import Queries, RecordClass
-from discreet.engine.overlap import splitting
+from discreet.engine.overlap import bits, splitting
+from discreet.engine.overlap.bits import BitCounter
 from discreet.engine.overlap.relations import Relation, relate
 
 
@@ -93,14 +94,15 @@ def tables(draw: Any) -> tuple[list[Cells], np.ndarray]:
     return made, np.array(rows, dtype=np.int64).reshape(size, width)
 
 
+@pytest.mark.parametrize("by_bits", [False, True])
 @pytest.mark.parametrize("small", [1 << 16, 1])
 @pytest.mark.parametrize("threads", ["1", "3"])
 @given(tables(), st.data())
 @settings(max_examples=50, deadline=None)
 def test_counts_over_overlapping_cells_are_those_of_nested_loops(
-    small: int, threads: str, table: tuple[list[Cells], np.ndarray], data: st.DataObject
+    by_bits: bool, small: int, threads: str, table: tuple[list[Cells], np.ndarray], data: st.DataObject
 ) -> None:
-    """Also where cells are numbered one by one (``small``), and where several threads share the queries."""
+    """Also by bits, where cells are numbered one by one (``small``) or queries counted in turns, and with several threads."""
     made, rows = table
     size, width = rows.shape
     plain = [all(one is not None and len(one) == 1 for one in column.sets) for column in made]
@@ -117,6 +119,8 @@ def test_counts_over_overlapping_cells_are_those_of_nested_loops(
         patch.setattr(known_counts, "_TABLE_PER_RECORD", 0 if small == 1 else 2)
         patch.setattr(splitting, "_TABLE_LEAST", small)
         patch.setattr(splitting, "_TABLE_PER_MEMBER", 0 if small == 1 else 4)
+        patch.setattr(bits, "_BYTES_PER_LEVEL", 24 if small == 1 else 1 << 20)
+        patch.setattr(bits, "_FEW_CLASSES", 1)
         patch.setenv("DISCREET_THREADS", threads)
         tree = family([data.draw(st.sampled_from([0.3, 0.5, 1.0])) for _ in range(width)], 0.0, 100)
         one = RecordClass(None, size, codes, asked, cards, relations)
@@ -125,7 +129,8 @@ def test_counts_over_overlapping_cells_are_those_of_nested_loops(
                           [relations[at] for at in tree.order])  # fmt: skip
         counts = {}
         empty = np.zeros(size)
-        with Counter([one], Queries(empty, empty, empty, np.zeros((size, 0)), [], *single_pattern(size))) as counter:
+        queries = Queries(empty, empty, empty, np.zeros((size, 0)), [], *single_pattern(size))
+        with BitCounter(one, queries) if by_bits else Counter([one], queries) as counter:
 
             def note(node: int, active: np.ndarray, found: np.ndarray) -> None:
                 counts.update({(int(slot), tree.members(node)): int(found[slot]) for slot in active})

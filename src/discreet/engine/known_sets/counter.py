@@ -84,9 +84,11 @@ class _Level:
 class Counter:
     """Counts the records that agree with each query; ``counts`` holds those of the set counted last."""
 
-    def __init__(self, classes: Sequence[RecordClass], queries: Queries) -> None:
+    def __init__(self, classes: Sequence[RecordClass], queries: Queries, *, most_steps: int | None = None) -> None:
         self.classes = classes
         self.queries = queries
+        self.most_steps = most_steps
+        """Steps of one set beyond which TooManyStepsError is raised, where cells agree by overlap."""
         self.records = sum(own.size for own in classes)
         self.counts = np.zeros(len(queries), dtype=np.int32)
         self.threads = KernelThreads()
@@ -209,7 +211,7 @@ class Counter:
             )
             table = table.copy() if copied else table  # the next class is counted in the same memory
             cells = Cells(links, classes, cardinality, relation, table)
-        counts = cells.count_classes(self.threads.run_slices)
+        counts = cells.count_classes(self.threads.run_slices, self.most_steps)
         self.threads.run_slices(related.add_class_counts, len(members.queries), members.queries, classes.of, counts, self.counts)
         return _Split(members, codes, query_codes, cardinality, table, cells)
 

@@ -26,6 +26,8 @@ from discreet.engine.known_sets.inputs import (
 )
 from discreet.engine.known_sets.queries import Queries, RecordClass
 from discreet.engine.known_sets.risk_sums import RecordSums, RiskSums
+from discreet.engine.overlap.bits import BitCounter
+from discreet.engine.overlap.splitting import TooManyStepsError
 from discreet.engine.overlap.tables import classes_by_overlap, has_overlaps
 from discreet.errors import DataError
 from discreet.model.attribute import Role
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 Missing = Literal["category", "wildcard"]
 _COUNTED_PATTERNS = 512
 """Patterns of queries up to which it is counted for each how many agree with it in all that it asks by."""
+_MANY_STEPS = 200_000
+"""Steps of one set (a class of queries, an agreeing group and a run of cells each) from which on bits may be quicker."""
 _BYTES = 5 * 8
 _TERMS_AT_ONCE = 1e9
 _MOST_TERMS = 1e11
@@ -165,12 +169,30 @@ def _sum_in_turns(
 def sum_in_one_walk(
     tree: Family, classes: Sequence[RecordClass], queries: Queries, width: int, same_records: NDArray[np.int64] | None = None
 ) -> RecordSums:
-    """The sums of all queries in one walk; ``width`` attributes may be known."""
+    """The sums of all queries in one walk; ``width`` attributes may be known.
+
+    Where coarse cells overlap in many ways, bits are compared instead of lists if that is quicker.
+    """
+    may_use_bits = len(classes) == 1 and classes[0].rows is None and bool(classes[0].relations)
+    if may_use_bits:
+        try:
+            with Counter(classes, queries, most_steps=_MANY_STEPS) as counter:
+                return _sum_counts(tree, counter, width, same_records)
+        except TooManyStepsError as error:
+            bits = BitCounter(classes[0], queries)
+            if bits.is_quicker(error.steps, error.classes):
+                with bits:
+                    return _sum_counts(tree, bits, width, same_records)
     with Counter(classes, queries) as counter:
-        count_all = counter.count_all(width) if same_records is None else same_records
-        sums = RiskSums(tree, queries, counter.threads)
-        counter.walk(tree, sums.add)
-        return sums.finish(count_all)
+        return _sum_counts(tree, counter, width, same_records)
+
+
+def _sum_counts(tree: Family, counter: Counter | BitCounter, width: int, same_records: NDArray[np.int64] | None) -> RecordSums:
+    """The sums of all queries, from the counts of one walk."""
+    count_all = counter.count_all(width) if same_records is None else same_records
+    sums = RiskSums(tree, counter.queries, counter.threads)
+    counter.walk(tree, sums.add)
+    return sums.finish(count_all)
 
 
 def distinct_queries(data: Microdata, names: list[str], slots: NDArray[np.int64]) -> Duplicates | None:

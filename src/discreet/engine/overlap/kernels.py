@@ -40,15 +40,17 @@ def class_of(queries: Any, query_classes: Any, codes: Any, cardinality: int, tab
 
 
 @compiled
-def measure_work(parent: Any, code: Any, links: Any, spans: Any) -> tuple[int, int]:
-    """The number of (class, group) pairs to visit, and the number of cells of a dense table that they visit."""
+def measure_work(parent: Any, code: Any, links: Any, runs: Any, spans: Any) -> tuple[int, int, int]:
+    """The number of (class, group) pairs to visit, of steps with a run each, and of cells of a dense table that they visit."""
     starts, _ = links
-    pairs, cells = 0, 0
+    run_starts, _, _ = runs
+    pairs, steps, cells = 0, 0, 0
     for class_id in range(len(parent)):
         groups = starts[parent[class_id] + 1] - starts[parent[class_id]]
         pairs += groups
+        steps += groups * (run_starts[code[class_id] + 1] - run_starts[code[class_id]])
         cells += groups * spans[code[class_id]]
-    return pairs, cells
+    return pairs, steps, cells
 
 
 @compiled

@@ -33,6 +33,15 @@ MOST_LOOKUPS = 20_000_000_000
 _TABLE_LEAST, _TABLE_PER_MEMBER = 1 << 16, 4
 _ADVICE = "generalize to fewer cells that nest, such as the levels of a hierarchy, or measure fewer attributes"
 
+
+class TooManyStepsError(Exception):
+    """A set takes more steps than its caller allows: of so many, for so many classes of queries."""
+
+    def __init__(self, steps: int, classes: int) -> None:
+        super().__init__(f"{steps:,} steps for {classes:,} classes")
+        self.steps, self.classes = steps, classes
+
+
 Parallel = Callable[[Callable[[int, int], object], int], None]
 """Runs a function of (start, stop) over the slices of a list of the given length."""
 
@@ -100,10 +109,14 @@ class Cells:
     first: NDArray[np.int64] | None = None
     cell_code: NDArray[np.int64] | None = None
 
-    def count_classes(self, parallel: Parallel) -> NDArray[np.int32]:
+    def count_classes(self, parallel: Parallel, most_steps: int | None = None) -> NDArray[np.int32]:
         """The number of records that agree with each class."""
         classes, size = self.classes, len(self.classes)
-        pairs, cells = kernels.measure_work(classes.parent, classes.code, self.links.arrays, self.relation.spans)
+        pairs, steps, cells = kernels.measure_work(
+            classes.parent, classes.code, self.links.arrays, self.relation.runs, self.relation.spans
+        )
+        if most_steps is not None and steps > most_steps:
+            raise TooManyStepsError(steps, size)
         if pairs > MOST_LOOKUPS:
             raise DataError(
                 f"known_sets: the coarse cells overlap in {pairs:,} ways in one known set, too many to count; {_ADVICE}"
