@@ -91,7 +91,7 @@ class Desk:
         """Whether a process is there and is not only remembered."""
         try:
             return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # it ended before, or while its state was read
             return False
 
     @staticmethod
