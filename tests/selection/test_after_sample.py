@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from optuna.storages import InMemoryStorage
 
 import discreet
 from discreet.assessment.known_scores import KnownScores
@@ -16,6 +18,7 @@ from discreet.assessment.release import assess_release
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
+from discreet.risks.coverage.measure import Coverage
 from discreet.risks.k_anonymity.measure import KAnonymity
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.gaps.leaving import points_with_columns_left
@@ -24,6 +27,7 @@ from discreet.selection.outcome import Outcome, TriedPlan
 from discreet.selection.search.budget import Budget
 from discreet.selection.space.dimensions import AS_IT_IS, DROPPED, WITH_KEYS, Space
 from discreet.selection.trials import Trial
+from discreet.selection.space.prepare import prepare_space
 from discreet.selection.wizard import _share_of_sample, spell_out_losses
 
 LIMITS = {"k_anonymity.k": 3.0, "l_diversity.l": 1.0, "target_linkage.max": 0.9}
@@ -69,6 +73,11 @@ def test_nothing_is_fallen_back_on_if_the_first_plan_meets_the_limits(monkeypatc
     assert second != [10]
 
 
+def count_calls(measure: Any, names: list[str]) -> Any:
+    """The method of a measure, which writes down whose it is."""
+    return lambda self, *rest, **options: names.append(self.name) or measure(self, *rest, **options)
+
+
 @pytest.mark.parametrize("judge", ["both", "release"])
 def test_an_assessment_with_known_scores_is_the_same_as_one_that_measures(judge: str, monkeypatch: Any) -> None:
     options = SelectOptions()
@@ -78,19 +87,15 @@ def test_an_assessment_with_known_scores_is_the_same_as_one_that_measures(judge:
     plan = make_plan()
     assert evaluate(plan).error is None
     release = generate(data.with_policy(data.policy.with_(plan=plan)), plan)
-    known = evaluate.known_scores(plan, release.masked)
+    known = evaluate.known_scores(release)
     assert known is not None
     assert evaluate.knows_scores
     expected = assess_release(release.original, release)
     measured: list[str] = []
-    original_measure = KAnonymity.measure
-    monkeypatch.setattr(
-        KAnonymity,
-        "measure",
-        lambda self, *rest, **options: measured.append(self.name) or original_measure(self, *rest, **options),
-    )
+    for kind in (KAnonymity, Coverage):
+        monkeypatch.setattr(kind, "measure", count_calls(kind.measure, measured))
     assessment = assess_release(release.original, release, known=known)
-    assert not measured
+    assert measured == ["coverage"], "of the original"
     assert assessment.verdicts == expected.verdicts
     assert assessment.gaps == expected.gaps
     assert assessment.to_dict() == expected.to_dict()
@@ -103,17 +108,41 @@ def test_scores_of_another_table_or_of_another_measure_are_not_used() -> None:
     evaluate = Evaluator(data, options)
     evaluate(make_plan())
     for other in (make_plan(k=4), make_plan({"method": "sampling", "fraction": 0.5})):
-        masked = generate(data, other).masked
-        assert evaluate.known_scores(make_plan(), masked) is None, "another table"
-        assert evaluate.known_scores(other, masked) is None
-    own = generate(data, make_plan()).masked
-    assert evaluate.known_scores(make_plan(), own) is not None
-    assert evaluate.known_scores(make_plan(k=4), own) is None, "another plan, whose labels may mean something else"
+        release = generate(data, other)
+        assert evaluate.known_scores(replace(release, plan=make_plan())) is None, "another table"
+        assert evaluate.known_scores(release) is None
+    own = generate(data, make_plan())
+    assert evaluate.known_scores(own) is not None
+    another = replace(own, plan=make_plan(k=4))
+    assert evaluate.known_scores(another) is None, "another plan, whose labels may mean something else"
     score = evaluate.risks["k_anonymity"].measure(data)
     known = KnownScores({"k_anonymity": KAnonymity()}, {"k_anonymity": score}, {"k_anonymity": score})
     assert known.has(KAnonymity(), informed=False)
     assert not known.has(KAnonymity(), informed=True)
     assert not known.has(KAnonymity(keys=("age",)), informed=False)
+
+
+def test_a_column_that_singles_out_in_the_small_classes_of_a_sample_alone_is_left_as_it_is() -> None:
+    """On a sample classes shrink from ten records to two, in which half of the records are alone with their year."""
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame(
+        {"age": rng.integers(18, 60, 2000), "zip": rng.integers(0, 99, 2000), "year": rng.integers(2019, 2021, 2000)}
+    )
+    policy = Policy.from_dict({"attributes": {"age": {"role": "key"}, "zip": {"role": "key"}}, "limits": {"k_anonymity.k": 10}})
+    sample, options = discreet.read(frame, policy), SelectOptions()
+    sample = sample.with_policy(spell_out_losses(sample.policy, sample, options))
+    space = prepare_space(sample, options, (), Evaluator(sample, options, scale=0.1), InMemoryStorage())
+    assert not space.companions
+
+
+def test_the_unmasked_table_is_measured_only_if_a_plan_leaves_gaps(monkeypatch: Any) -> None:
+    data, options = make_table(limits={"k_anonymity.k": 3}), SelectOptions()
+    data = data.with_policy(spell_out_losses(data.policy, data, options))
+    measured: list[str] = []
+    monkeypatch.setattr(Coverage, "measure", count_calls(Coverage.measure, measured))
+    outcome = Evaluator(data, options)(make_plan())
+    assert outcome.gaps == 0
+    assert measured == ["coverage"]
 
 
 def test_limits_on_bounds_are_measured_again_at_the_end() -> None:

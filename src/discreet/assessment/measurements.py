@@ -81,8 +81,9 @@ class Measurements:
     def cover(self, covering: Covering, doubts: Sequence[str]) -> None:
         """Measure the coverage of the original and of the release."""
         name = covering.measure.name
+        known = self.known.after.get(name) if self.known.measures.get(name) == covering.measure and not doubts else None
         with explain_missing(name, self.missing), stop_after(self.deadline):
-            self.before[name], self.after[name] = _cover(covering, self.original, doubts)
+            self.before[name], self.after[name] = _cover(covering, self.original, doubts, known)
 
     def _is_known(self, measure: RiskMeasure) -> bool:
         """Take the scores of an equal measure that are known already; False if there are none."""
@@ -138,12 +139,17 @@ class Covering:
     released: Microdata
 
 
-def _cover(covering: Covering, original: Microdata, doubts: Sequence[str]) -> tuple[Score, Score]:
-    """Coverage of the original and of the release; masked values are only compared where it is certain which row is whose."""
+def _cover(covering: Covering, original: Microdata, doubts: Sequence[str], known: Score | None) -> tuple[Score, Score]:
+    """Coverage of the original and of the release, which may be ``known``.
+
+    Masked values are only compared where it is certain which row is whose.
+    """
     measure, released = covering.measure, covering.released
     if is_distributed(released):
         raise DataError(f"it does not run on {engine_label(released.engine)}; read both tables on the local engine")
     before = measure.measure(original)
+    if known is not None:
+        return before, known
     if not doubts:
         return before, measure.measure(released, original=original)
     after = measure.measure(released)

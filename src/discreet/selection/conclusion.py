@@ -70,7 +70,7 @@ def assess_best_plan(
     # Work stops only between its steps, so the end is a little before the time limit. The limits of a plan that was chosen
     # because it meets them are always judged completely.
     end = None if options.seconds is None else began + 0.98 * options.seconds
-    known = evaluate.known_scores(run, release.masked)
+    known = evaluate.known_scores(release)
     assessment = assess_release(release.original, release, end, patient=chosen.outcome.meets_limits, last=last, known=known)
     # plans have the numbers that on_trial was called with, those tried on the sample first
     named = {f"plan {number}": plan for number, plan in enumerate(tried, len(tried_on_sample) + 1)}

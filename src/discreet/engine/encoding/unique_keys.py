@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Integer = TypeVar("Integer", bound=np.integer)
 
-def unique_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+
+def unique_keys(keys: NDArray[Integer]) -> NDArray[Integer]:
     """The distinct integers in ascending order, by sorting.
 
     ``np.unique`` puts them into a hash table first, which takes 15 times as long where most of them differ.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.encoding.columns import Column
+from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.engine.runtime.progress import report_progress
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def find_class_suppressions(columns: Sequence[Column], records: int, k: int, cos
             state.suppress(best, small[saved[best]])
             continue
         merged = [
-            (1 + small.size - len(np.unique(total[is_open]))) / cost if is_open.any() else 0.0
+            (1 + small.size - len(unique_keys(total[is_open]))) / cost if is_open.any() else 0.0
             for total, is_open, cost in zip(moves, open_values.T, costs, strict=True)
         ]
         best = int(np.argmax(merged))
@@ -77,7 +78,7 @@ def _fill_up(state: _Classes, small: NDArray[np.int64], k: int, fixed: NDArray[n
     """
     anything = False
     agreeing = state.sum_over(fixed)
-    for total in np.unique(state.total[small]).tolist():
+    for total in unique_keys(state.total[small]).tolist():
         rows, sizes = np.flatnonzero(state.total == total), state.class_sizes()
         is_donor = agreeing == agreeing[rows[0]]
         is_donor[rows] = False

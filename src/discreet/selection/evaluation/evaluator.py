@@ -17,10 +17,12 @@ from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.errors import DataError, DiscreetError, MemoryLimitError, PolicyError
 from discreet.keys.choose import secret_of
 from discreet.masking.generate import mask_without_log
+from discreet.masking.release import withheld_columns
 from discreet.model.attribute import Role
 from discreet.model.contracts import RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Step
+from discreet.model.results import Release
 from discreet.model.score import Score
 from discreet.selection.changes import attribute_changes, loss_by_attribute
 from discreet.selection.evaluation.limits import LimitJudge, finite_or_none
@@ -55,6 +57,8 @@ class BestSoFar:
     outcome: Outcome
     masked: Microdata
     evidence: Evidence
+    coverage: Score | None = None
+    """The coverage of the release, if gaps in the evidence were looked for."""
 
 
 class Evaluator:
@@ -174,6 +178,7 @@ class Evaluator:
                 missed = self.judge.judge(evidence, measured)
                 outcome = replace(outcome, skipped=not could_be_chosen and bool(missed))
             missed |= judge_options(self.options, self.data, masked, blank)
+            gaps: Gaps | None = None
             if not missed and self.scale == 1.0 and not (is_needless is not None and is_needless(outcome)):
                 gaps = self._count_gaps(masked, plan, evidence)
                 if gaps is not None:
@@ -183,7 +188,9 @@ class Evaluator:
         seconds = time.perf_counter() - started
         outcome = replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=seconds)
         if outcome.meets_limits and (self.best is None or outcome.rank < self.best.outcome.rank):
-            self.best = BestSoFar(plan, outcome, masked.replace(masked.frame), evidence)  # without what was derived from it
+            coverage = None if gaps is None else gaps.coverage
+            # without what was derived from the table
+            self.best = BestSoFar(plan, outcome, masked.replace(masked.frame), evidence, coverage)
         return outcome
 
     def look_for_gaps(self, plan: Plan) -> Outcome:
@@ -193,7 +200,9 @@ class Evaluator:
         gaps = self._count_gaps(self.best.masked, plan, self.best.evidence)
         if gaps is None:
             return self.best.outcome
-        return replace(self.best.outcome, gaps=gaps.number, gap_columns=gaps.columns)
+        outcome = replace(self.best.outcome, gaps=gaps.number, gap_columns=gaps.columns)
+        self.best = replace(self.best, outcome=outcome, coverage=gaps.coverage)
+        return outcome
 
     @property
     def knows_scores(self) -> bool:
@@ -201,15 +210,19 @@ class Evaluator:
         limited = {limit.split(".")[0] for limit in self.policy.limits}
         return all(measure.name not in limited or self._is_final(measure) for measure in self.risks.values())
 
-    def known_scores(self, plan: Plan, masked: Microdata) -> KnownScores | None:
-        """The scores of a plan's release, if it is the best plan so far, and its table the same record by record."""
-        best = self.best
-        if best is None or best.plan != plan:
+    def known_scores(self, release: Release) -> KnownScores | None:
+        """The scores of a release, if its plan is the best one so far, and its table the same record by record."""
+        best, masked = self.best, release.masked
+        if best is None or best.plan != release.plan:
             return None
         if not np.array_equal(best.masked.records, masked.records) or not best.masked.frame.equals(masked.frame):
             return None
         final = {name: measure for name, measure in self.risks.items() if self._is_final(measure)}
-        return KnownScores(final, self._original.release, best.evidence.release, best.evidence.informed)
+        after = dict(best.evidence.release)
+        coverage = self.gap_counter.measure
+        if best.coverage is not None and self.gap_counter.withheld_columns(masked, best.plan) == withheld_columns(release):
+            final[coverage.name], after[coverage.name] = coverage, best.coverage
+        return KnownScores(final, self._original.release, after, best.evidence.informed)
 
     def _is_final(self, measure: RiskMeasure) -> bool:
         """Whether an assessment would measure just the same: neither attacks that are sampled here nor bounds to be narrowed."""

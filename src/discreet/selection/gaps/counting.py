@@ -29,6 +29,8 @@ class Gaps:
 
     number: int
     columns: tuple[str, ...] = ()
+    coverage: Score | None = None
+    """The score that they were read off."""
 
 
 class GapCounter:
@@ -45,17 +47,22 @@ class GapCounter:
     def count(self, masked: Microdata, plan: Plan, evidence: Evidence) -> Gaps:
         """Columns that are restored or read back, columns of concern, and gaps of the scores that limits are judged on."""
         score = self.measure_coverage(masked.with_policy(masked.policy.with_(plan=plan)), plan)
-        beyond = sum(max(0, number - self._unmasked[kind]) for kind, number in _count_by_kind(score).items())
-        number = beyond + max(0, _gaps_of_scores(evidence) - self.gaps_before)
-        return Gaps(number, tuple(name for name in columns_of_concern(score) if name not in self.columns_unmasked))
+        # the unmasked table takes as long to measure as this one: only where there is something to compare it with
+        open_gaps = {kind: number for kind, number in _count_by_kind(score).items() if number}
+        beyond = sum(max(0, number - self._unmasked[kind]) for kind, number in open_gaps.items())
+        columns = tuple(name for name in columns_of_concern(score) if name not in self.columns_unmasked)
+        return Gaps(beyond + max(0, _gaps_of_scores(evidence) - self.gaps_before), columns, score)
 
     def measure_coverage(self, masked: Microdata, plan: Plan) -> Score:
-        """The coverage of the table as it is written: without identifiers and persons that no step changed."""
-        withheld: list[str] = []
-        if plan.identifiers == "removed":
-            exposed = masked.named(Role.IDENTIFIER, Role.PERSON)
-            withheld = [name for name in exposed if masked.frame[name].equals(self.data.frame[name])]
-        return self.measure.measure(masked.drop(withheld), original=self.data)
+        """The coverage of the table as it is written."""
+        return self.measure.measure(masked.drop(self.withheld_columns(masked, plan)), original=self.data)
+
+    def withheld_columns(self, masked: Microdata, plan: Plan) -> list[str]:
+        """The columns that are not written: identifiers and persons that no step changed, unless the plan keeps them."""
+        if plan.identifiers != "removed":
+            return []
+        exposed = masked.named(Role.IDENTIFIER, Role.PERSON)
+        return [name for name in exposed if masked.frame[name].equals(self.data.frame[name])]
 
     @cached_property
     def _coverage_unmasked(self) -> Score:

@@ -61,7 +61,8 @@ def _look_for_companions(space: Space, data: Microdata, options: SelectOptions, 
         with stop_after(deadline):
             companions = find_companions(first.data, space.keys, first.gap_counter, options.protect)
             treated = with_companions(space, data, options, companions)
-            plan = build_plan(first.data, treated, quickest_point(treated), scale=first.scale)
+            # classes as large as those of the whole table will be: in the smaller ones of a sample most columns single out
+            plan = build_plan(first.data, treated, quickest_point(treated))
             companions = {**companions, **find_unexamined(first.data, plan, first.secret, first.gap_counter, options.protect)}
     except (OutOfTimeError, DiscreetError):  # what was found until then counts; the gaps of each plan are looked for anyway
         pass
