@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet import Plan
 from discreet.errors import DiscreetError, PolicyError
-from discreet.masking.generate import generate, mask_without_log
+from discreet.masking.generate import generate, run_plan
 from discreet.model.policy import Policy, Step
 from discreet.testing import table
 
@@ -44,9 +44,9 @@ def digest(release) -> str:
 
 
 def test_masking_without_a_log_gives_the_same_table():
-    assert mask_without_log(DATA, PLAN).frame.equals(generate(DATA, PLAN).masked.frame)
+    assert run_plan(DATA, PLAN).masked.frame.equals(generate(DATA, PLAN).masked.frame)
     with pytest.raises(PolicyError, match=r"step 2 \(noise\): there is no column 'name' any more"):
-        mask_without_log(DATA, Plan(steps=(STEPS[0], Step(method="noise", columns=("name",), level=0.1))))
+        run_plan(DATA, Plan(steps=(STEPS[0], Step(method="noise", columns=("name",), level=0.1))))
 
 
 def test_a_plan_without_steps_releases_the_table_unchanged():

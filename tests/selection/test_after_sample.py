@@ -26,8 +26,8 @@ from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import Outcome, TriedPlan
 from discreet.selection.search.budget import Budget
 from discreet.selection.space.dimensions import AS_IT_IS, DROPPED, WITH_KEYS, Space
-from discreet.selection.trials import Trial
 from discreet.selection.space.prepare import prepare_space
+from discreet.selection.trials import Trial
 from discreet.selection.wizard import _share_of_sample, spell_out_losses
 
 LIMITS = {"k_anonymity.k": 3.0, "l_diversity.l": 1.0, "target_linkage.max": 0.9}
@@ -101,6 +101,31 @@ def test_an_assessment_with_known_scores_is_the_same_as_one_that_measures(judge:
     assert assessment.to_dict() == expected.to_dict()
 
 
+@pytest.mark.parametrize("steps", [(), ({"method": "noise", "columns": ["age"], "level": 0.1},)])
+def test_the_release_that_a_search_keeps_is_the_one_that_the_plan_makes(steps: Any) -> None:
+    """Cell by cell, with its log, its warnings and its key, so that the chosen plan need not be run again."""
+    options = SelectOptions()
+    data = make_table(limits={"target_linkage.max": 1})
+    data = data.with_policy(spell_out_losses(data.policy, data, options))
+    plan = make_plan(*steps)
+    evaluate = Evaluator(data, options)
+    evaluate(plan)
+    kept, expected = evaluate.release_of(plan), generate(data.with_policy(data.policy.with_(plan=plan)), plan)
+    assert kept is not None
+    for own, other in [
+        (kept.masked, expected.masked),
+        (kept.original, expected.original),
+        *zip(kept.stages, expected.stages, strict=True),
+    ]:
+        assert own.frame.equals(other.frame)
+        assert own.policy == other.policy
+        assert (own.records == other.records).all()
+        assert own.cells == other.cells
+    assert [replace(entry, seconds=0.0) for entry in kept.log] == [replace(entry, seconds=0.0) for entry in expected.log]
+    assert (kept.plan, kept.warnings, kept.draw_key) == (expected.plan, expected.warnings, expected.draw_key)
+    assert evaluate.release_of(make_plan(k=4)) is None
+
+
 def test_scores_of_another_table_or_of_another_measure_are_not_used() -> None:
     data = make_table(limits={"k_anonymity.k": 3})
     options = SelectOptions()
@@ -163,7 +188,7 @@ def test_gaps_of_the_best_plan_are_looked_for_without_running_it_again(monkeypat
     evaluate, again = Evaluator(data, options), Evaluator(data, options)
     plan, expected = make_plan(), again(make_plan())
     assert evaluate(plan, is_needless=lambda _: True).gaps is None
-    monkeypatch.setattr("discreet.selection.evaluation.evaluator.mask_without_log", lambda *_: pytest.fail("it ran again"))
+    monkeypatch.setattr("discreet.selection.evaluation.evaluator.run_plan", lambda *_: pytest.fail("it ran again"))
     outcome = evaluate.look_for_gaps(plan)
     assert (outcome.gaps, outcome.gap_columns, outcome.loss) == (expected.gaps, expected.gap_columns, expected.loss)
 

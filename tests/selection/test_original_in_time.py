@@ -56,5 +56,5 @@ def test_a_plan_that_was_stopped_is_not_run_to_its_end_at_the_last_moment(error:
     data = students(300)
     plan = Policy.from_dict({"plan": {"seed": 1, "steps": [{"method": method} for method in METHODS]}}).plan
     stopped = TriedPlan({}, plan, Outcome(1.0, 1.0, error=error))
-    run, release = _run_in_time(data, stopped, None, time.monotonic() - 1)
-    assert [step.method for step in run.steps] == [log.method for log in release.log] == kept
+    release = _run_in_time(data, stopped, None, time.monotonic() - 1)
+    assert [step.method for step in release.plan.steps] == [log.method for log in release.log] == kept

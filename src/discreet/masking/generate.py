@@ -39,25 +39,50 @@ def generate(data: Microdata, plan: Plan, secret: bytes | None = None) -> Releas
     ``secret`` defaults to that of the plan's numeric seed or, without one, to a new random secret that is not stored; see
     :func:`discreet.mask`.
     """
-    key = release_key(data, plan, secret)
-    runs = _load_steps(data, plan)
-    entries: list[StepLog] = []
-    tables = [data]
-    held_out: list[StepLog] = []
-    if plan.holdout:
-        tables[0], entry = hold_out(data, plan.holdout, key)
-        held_out = [entry]
-    for run in runs:
-        report_progress(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
-        entry, masked = _run_step(run, tables[-1], key)
-        entries.append(entry)
-        tables.append(masked)
-    warnings = conflict_warnings(plan, data.policy) + [
-        f"step {run.number} ({run.step.method}): {warning}"
-        for index, (run, entry) in enumerate(zip(runs, entries, strict=True))
-        for warning in run.method.broken(tables[index], tables[index + 1], tables[-1], entry.columns)
-    ]
-    return Release(data, tables[-1], plan, (*held_out, *entries), tuple(warnings), key, tuple(tables[1:]))
+    return run_plan(data, plan, secret).to_release()
+
+
+@dataclass(frozen=True)
+class _StepResult:
+    """What a step made of the table before it; the columns that it masked and the seconds that it took."""
+
+    run: _StepRun
+    before: Microdata
+    masked: Microdata
+    columns: tuple[str, ...]
+    seconds: float
+
+    def to_log(self) -> StepLog:
+        changed, removed, added = _count_changes(self.before, self.masked)
+        with _errors_name_step(self.run):
+            notes = tuple(self.run.method.notes(self.before, self.masked, self.columns))
+        number, method = self.run.number, self.run.step.method
+        return StepLog(number, method, self.columns, changed, removed, added, self.seconds, notes)
+
+
+@dataclass(frozen=True)
+class PlanResult:
+    """The tables that a plan made of the data, from which a release with its log can be made."""
+
+    data: Microdata
+    plan: Plan
+    key: bytes
+    held_out: tuple[StepLog, ...]
+    results: tuple[_StepResult, ...]
+    masked: Microdata
+    is_complete: bool
+    """Whether no step was skipped."""
+
+    def to_release(self) -> Release:
+        """The release of a plan of which no step was skipped."""
+        entries = [result.to_log() for result in self.results]
+        warnings = conflict_warnings(self.plan, self.data.policy) + [
+            f"step {result.run.number} ({result.run.step.method}): {warning}"
+            for result in self.results
+            for warning in result.run.method.broken(result.before, result.masked, self.masked, result.columns)
+        ]
+        stages = tuple(result.masked for result in self.results)
+        return Release(self.data, self.masked, self.plan, (*self.held_out, *entries), tuple(warnings), self.key, stages)
 
 
 def release_key(data: Microdata, plan: Plan, secret: bytes | None = None) -> bytes:
@@ -66,24 +91,32 @@ def release_key(data: Microdata, plan: Plan, secret: bytes | None = None) -> byt
     return derive_draw_key(release_secret, data.policy, plan, table_fingerprint(data, release_secret))
 
 
-def mask_without_log(
-    data: Microdata, plan: Plan, needs_running: Callable[[Step, Microdata], bool] | None = None, secret: bytes | None = None
-) -> Microdata:
-    """The table that ``generate`` would release, without its log: for a search that tries many plans and stores no tables.
+def run_plan(
+    data: Microdata, plan: Plan, secret: bytes | None = None, needs_running: Callable[[Step, Microdata], bool] | None = None
+) -> PlanResult:
+    """Run the steps of a plan, and keep the table after each.
 
     ``needs_running`` is called with each step and the table that the step would mask. It returns false for a step that would
-    change nothing, which is then skipped, and may raise to abandon the plan.
+    change nothing, which is then skipped, and may raise to abandon the plan: for a search that tries many plans.
     """
     key, table = release_key(data, plan, secret), data
+    runs = _load_steps(data, plan)
+    held_out: tuple[StepLog, ...] = ()
     if plan.holdout:
-        table, _ = hold_out(data, plan.holdout, key)
-    for run in _load_steps(data, plan):
+        table, entry = hold_out(data, plan.holdout, key)
+        held_out = (entry,)
+    results: list[_StepResult] = []
+    for run in runs:
         report_progress(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
         with _errors_name_step(run):
             if needs_running is not None and not needs_running(run.step, table):
                 continue
-            table = run.method.mask(table, _check_columns(table, run), KeyedDraw(key, run.number, run.step.method))
-    return table
+            started = time.perf_counter()
+            columns = _check_columns(table, run)
+            masked = run.method.mask(table, columns, KeyedDraw(key, run.number, run.step.method))
+        results.append(_StepResult(run, table, masked, columns, time.perf_counter() - started))
+        table = masked
+    return PlanResult(data, plan, key, held_out, tuple(results), table, len(results) == len(runs))
 
 
 def _load_steps(data: Microdata, plan: Plan) -> list[_StepRun]:
@@ -103,18 +136,6 @@ def conflict_warnings(plan: Plan, policy: Policy) -> list[str]:
         if step.enabled
         for sentence in registry.conflicting_parameters(step, policy)
     ]
-
-
-def _run_step(run: _StepRun, data: Microdata, key: bytes) -> tuple[StepLog, Microdata]:
-    """Mask a table by one step; returns the log entry and the masked table."""
-    started = time.perf_counter()
-    with _errors_name_step(run):
-        columns = _check_columns(data, run)
-        masked = run.method.mask(data, columns, KeyedDraw(key, run.number, run.step.method))
-        seconds = time.perf_counter() - started
-        notes = tuple(run.method.notes(data, masked, columns))
-    changed, removed, added = _count_changes(data, masked)
-    return StepLog(run.number, run.step.method, columns, changed, removed, added, seconds, notes), masked
 
 
 @contextmanager

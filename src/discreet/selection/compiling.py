@@ -108,7 +108,7 @@ def compile_in_background(data: Microdata, options: SelectOptions) -> Background
 
 def main() -> None:
     """Compile what the parent process sends, and print the name of each finish as soon as its kernels are in the cache."""
-    from discreet.masking.generate import mask_without_log
+    from discreet.masking.generate import run_plan
 
     data, plans = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -116,7 +116,7 @@ def main() -> None:
     Kernel.never_small = True
     for finish, plan in plans.items():
         with contextlib.suppress(DiscreetError):  # the search will meet the same error and say so
-            mask_without_log(data, plan)
+            run_plan(data, plan)
         print(finish, flush=True)
 
 

@@ -65,7 +65,8 @@ def assess_best_plan(
     tried = [*tried, *simplified]
     chosen = choose_plan(tried, options, evaluate.worst, options.prefer)
     last = last_moment(options, began)
-    run, release = _run_in_time(data, chosen, evaluate.secret, last)
+    release = evaluate.release_of(chosen.plan) or _run_in_time(data, chosen, evaluate.secret, last)
+    run = release.plan
     policy = data.policy.with_(plan=run)
     # Work stops only between its steps, so the end is a little before the time limit. The limits of a plan that was chosen
     # because it meets them are always judged completely.
@@ -120,11 +121,11 @@ def assess_best_plan(
     )
 
 
-def _run_in_time(data: Microdata, chosen: TriedPlan, secret: bytes | None, last: float | None) -> tuple[Plan, Release]:
-    """The chosen plan and its release; where it was stopped before and is again, only its removal of identifiers."""
+def _run_in_time(data: Microdata, chosen: TriedPlan, secret: bytes | None, last: float | None) -> Release:
+    """The release of the chosen plan; where it was stopped before and is again, only its removal of identifiers."""
 
-    def run(plan: Plan) -> tuple[Plan, Release]:
-        return plan, generate(data.with_policy(data.policy.with_(plan=plan)), plan, secret)
+    def run(plan: Plan) -> Release:
+        return generate(data.with_policy(data.policy.with_(plan=plan)), plan, secret)
 
     if chosen.outcome.error is None:
         return run(chosen.plan)
@@ -175,7 +176,7 @@ def look_for_gaps(
         # one of which nobody looked for gaps may have none
         best = min(open_plans, key=lambda plan: preference_order(_hope(plan), options, evaluate.worst, options.prefer))
         # the final assessment looks for the gaps of the chosen plan anyway, and must still fit in
-        runs = 1 if evaluate.best is not None and evaluate.best.plan == best.plan else 3
+        runs = 0.5 if evaluate.best is not None and evaluate.best.plan == best.plan else 3
         needed = runs * best.outcome.seconds + 2 * evaluate.expected_for_gaps
         if best.outcome.gaps == 0 or (deadline is not None and time.monotonic() + needed > deadline):
             return plans

@@ -16,7 +16,7 @@ from discreet.engine.runtime.compiled import was_compiled
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.errors import DataError, DiscreetError, MemoryLimitError, PolicyError
 from discreet.keys.choose import secret_of
-from discreet.masking.generate import mask_without_log
+from discreet.masking.generate import PlanResult, run_plan
 from discreet.masking.release import withheld_columns
 from discreet.model.attribute import Role
 from discreet.model.contracts import RiskMeasure
@@ -59,6 +59,8 @@ class BestSoFar:
     evidence: Evidence
     coverage: Score | None = None
     """The coverage of the release, if gaps in the evidence were looked for."""
+    release: Release | None = None
+    """The release; None on a sample, or if a step was skipped."""
 
 
 class Evaluator:
@@ -160,7 +162,8 @@ class Evaluator:
         started = time.perf_counter()
         try:
             secret = self.secret if plan.seed is None else None
-            masked = mask_without_log(self.data, plan, None if self.patient else self._should_run, secret)
+            result = run_plan(self.data, plan, secret, None if self.patient else self._should_run)
+            masked = result.masked
             if not len(masked):
                 return Outcome(self.worst, 1.0, error="no record is left")
             # a plan that changes nothing returns the original, which all plans share
@@ -188,9 +191,11 @@ class Evaluator:
         seconds = time.perf_counter() - started
         outcome = replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=seconds)
         if outcome.meets_limits and (self.best is None or outcome.rank < self.best.outcome.rank):
-            coverage = None if gaps is None else gaps.coverage
+            release = self._to_release(result) if self.scale == 1.0 and result.is_complete else None
             # without what was derived from the table
-            self.best = BestSoFar(plan, outcome, masked.replace(masked.frame), evidence, coverage)
+            self.best = BestSoFar(
+                plan, outcome, masked.replace(masked.frame), evidence, None if gaps is None else gaps.coverage, release
+            )
         return outcome
 
     def look_for_gaps(self, plan: Plan) -> Outcome:
@@ -203,6 +208,21 @@ class Evaluator:
         outcome = replace(self.best.outcome, gaps=gaps.number, gap_columns=gaps.columns)
         self.best = replace(self.best, outcome=outcome, coverage=gaps.coverage)
         return outcome
+
+    def _to_release(self, result: PlanResult) -> Release:
+        """The release of a plan that was run on the whole table, as ``generate`` makes it under the policy with this plan."""
+        release = result.to_release()
+        policy = self.policy.with_(plan=result.plan)
+        # without what was derived from the tables, which would stay in memory with it
+        masked, *stages = (
+            table.replace(table.frame).with_policy(table.policy.with_(plan=result.plan))
+            for table in (release.masked, *release.stages)
+        )
+        return replace(release, original=self.data.with_policy(policy), masked=masked, stages=tuple(stages))
+
+    def release_of(self, plan: Plan) -> Release | None:
+        """The release of a plan, if it is the best one so far."""
+        return self.best.release if self.best is not None and self.best.plan == plan else None
 
     @property
     def knows_scores(self) -> bool:

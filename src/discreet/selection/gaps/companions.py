@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import polars as pl
 
-from discreet.masking.generate import mask_without_log
+from discreet.masking.generate import run_plan
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
@@ -55,7 +55,7 @@ def _blank(data: Microdata, names: Sequence[str]) -> Microdata:
 
 def find_unexamined(data: Microdata, plan: Plan, secret: bytes, counter: GapCounter, protected: Collection[str]) -> Companions:
     """The columns that nobody looked at and that single records out together with keys that a plan masked."""
-    masked = mask_without_log(data, plan, None, secret if plan.seed is None else None)
+    masked = run_plan(data, plan, secret if plan.seed is None else None).masked
     masked = masked.with_policy(masked.policy.with_(plan=plan))
     score = counter.measure_coverage(masked, plan)
     before = counter.columns_unmasked

@@ -6,16 +6,16 @@ import math
 import time
 from dataclasses import dataclass
 
-_ONCE_MORE, _ONCE_MORE_IF_KNOWN = 1.5, 0.8
-"""How many times as long as its trial the best plan takes at the end: the assessment of its release measures more; less where the
-scores of its limits are known by then."""
+_ONCE_MORE, _ONCE_MORE_IF_KNOWN = 1.0, 0.4
+"""How many times as long as its trial the assessment of the best plan's release takes, which measures more; less where the scores
+of its limits are known by then."""
 
 
 @dataclass(frozen=True)
 class Budget:
     """A number of different plans and a deadline (of ``time.monotonic``), whichever is reached first.
 
-    ``reserved`` are the seconds needed after the search, besides those of the best plan, which is run and assessed once more.
+    ``reserved`` are the seconds needed after the search, besides those of the best plan, whose release is assessed.
     """
 
     trials: int | None
