@@ -133,10 +133,18 @@ def test_coverage_compares_masked_values_only_where_it_is_certain_which_row_is_w
 ) -> None:
     measure: Any = Recorder(False, True)
     original = table({"k_anonymity.k": 2}, judge=judge)
-    _, after = _cover(Covering(measure, table()), original, doubts)
+    _, after = _cover(Covering(measure, table()), original, doubts, None)
     assert measure.calls == calls
     assert len(after.gaps) == gaps
     assert all(doubts[0] in gap for gap in after.gaps)
+
+
+def test_a_known_coverage_of_the_release_is_not_measured_again() -> None:
+    measure: Any = Recorder(False, True)
+    known = Score("coverage", {"gaps": 0})
+    _, after = _cover(Covering(measure, table()), table({"k_anonymity.k": 2}), [], known)
+    assert after is known
+    assert measure.calls == [False]
 
 
 def verdict(limit: str, intruder: str | None, informed: float | None, status: Any = "met") -> Verdict:
