@@ -70,11 +70,8 @@ class PlanResult:
     held_out: tuple[StepLog, ...]
     results: tuple[_StepResult, ...]
     masked: Microdata
-    is_complete: bool
-    """Whether no step was skipped."""
 
     def to_release(self) -> Release:
-        """The release of a plan of which no step was skipped."""
         entries = [result.to_log() for result in self.results]
         warnings = conflict_warnings(self.plan, self.data.policy) + [
             f"step {result.run.number} ({result.run.step.method}): {warning}"
@@ -97,7 +94,7 @@ def run_plan(
     """Run the steps of a plan, and keep the table after each.
 
     ``needs_running`` is called with each step and the table that the step would mask. It returns false for a step that would
-    change nothing, which is then skipped, and may raise to abandon the plan: for a search that tries many plans.
+    change nothing, whose table is then the one before it, and may raise to abandon the plan: for a search that tries many plans.
     """
     key, table = release_key(data, plan, secret), data
     runs = _load_steps(data, plan)
@@ -109,14 +106,14 @@ def run_plan(
     for run in runs:
         report_progress(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
         with _errors_name_step(run):
-            if needs_running is not None and not needs_running(run.step, table):
-                continue
+            is_needed = needs_running is None or needs_running(run.step, table)
             started = time.perf_counter()
             columns = _check_columns(table, run)
-            masked = run.method.mask(table, columns, KeyedDraw(key, run.number, run.step.method))
+            draw = KeyedDraw(key, run.number, run.step.method)
+            masked = run.method.mask(table, columns, draw) if is_needed else table
         results.append(_StepResult(run, table, masked, columns, time.perf_counter() - started))
         table = masked
-    return PlanResult(data, plan, key, held_out, tuple(results), table, len(results) == len(runs))
+    return PlanResult(data, plan, key, held_out, tuple(results), table)
 
 
 def _load_steps(data: Microdata, plan: Plan) -> list[_StepRun]:

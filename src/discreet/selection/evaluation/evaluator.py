@@ -60,7 +60,7 @@ class BestSoFar:
     coverage: Score | None = None
     """The coverage of the release, if gaps in the evidence were looked for."""
     release: Release | None = None
-    """The release; None on a sample, or if a step was skipped."""
+    """The release; None on a sample."""
 
 
 class Evaluator:
@@ -191,7 +191,7 @@ class Evaluator:
         seconds = time.perf_counter() - started
         outcome = replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=seconds)
         if outcome.meets_limits and (self.best is None or outcome.rank < self.best.outcome.rank):
-            release = self._to_release(result) if self.scale == 1.0 and result.is_complete else None
+            release = self._to_release(result) if self.scale == 1.0 else None
             # without what was derived from the table
             self.best = BestSoFar(
                 plan, outcome, masked.replace(masked.frame), evidence, None if gaps is None else gaps.coverage, release
