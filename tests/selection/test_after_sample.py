@@ -15,7 +15,9 @@ from optuna.storages import InMemoryStorage
 import discreet
 from discreet.assessment.known_scores import KnownScores
 from discreet.assessment.release import assess_release
+from discreet.engine.runtime.progress import report_progress, stop_after
 from discreet.masking.generate import generate
+from discreet.masking.local_suppression.method import LocalSuppression
 from discreet.masking.targeted_suppression.method import TargetedSuppression
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
@@ -125,6 +127,26 @@ def test_the_release_that_a_search_keeps_is_the_one_that_the_plan_makes(steps: A
     assert [replace(entry, seconds=0.0) for entry in kept.log] == [replace(entry, seconds=0.0) for entry in expected.log]
     assert (kept.plan, kept.warnings, kept.draw_key) == (expected.plan, expected.warnings, expected.draw_key)
     assert evaluate.release_of(make_plan(k=4)) is None
+
+
+def test_a_plan_whose_time_ends_while_gaps_are_looked_for_is_kept_with_its_release(monkeypatch: Any) -> None:
+    """Making the log of its release looked at the clock as well, so that the only plan of a large table was lost."""
+    data = make_table(limits={"k_anonymity.k": 3})
+    options = SelectOptions()
+    evaluate = Evaluator(data.with_policy(spell_out_losses(data.policy, data, options)), options)
+    deadline = time.monotonic() + 60
+
+    def count(*_: Any) -> Any:
+        monkeypatch.setattr(time, "monotonic", lambda: deadline + 1)
+        report_progress("looking for gaps", 0, 1)
+
+    monkeypatch.setattr(evaluate.gap_counter, "count", count)
+    monkeypatch.setattr(LocalSuppression, "notes", lambda *_: report_progress("notes", 0, 1) or [])
+    with stop_after(deadline):
+        outcome = evaluate(make_plan())
+    assert outcome.meets_limits
+    assert outcome.gaps is None
+    assert evaluate.release_of(make_plan()) is not None
 
 
 def test_the_release_of_a_plan_with_a_needless_step_is_kept_and_the_step_is_not_run(monkeypatch: Any) -> None:

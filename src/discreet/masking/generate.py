@@ -71,6 +71,13 @@ class PlanResult:
     results: tuple[_StepResult, ...]
     masked: Microdata
 
+    def forget_derived(self) -> None:
+        """Forget what was derived from the masked tables, which may take much memory, but not what steps note of themselves."""
+        for result in self.results:
+            if result.masked is not self.data:
+                for name in [name for name in result.masked.cache if name != result.run.step.method]:
+                    del result.masked.cache[name]
+
     def to_release(self) -> Release:
         entries = [result.to_log() for result in self.results]
         warnings = conflict_warnings(self.plan, self.data.policy) + [

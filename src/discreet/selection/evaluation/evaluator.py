@@ -59,8 +59,8 @@ class BestSoFar:
     evidence: Evidence
     coverage: Score | None = None
     """The coverage of the release, if gaps in the evidence were looked for."""
-    release: Release | None = None
-    """The release; None on a sample."""
+    result: PlanResult | None = None
+    """What its release can be made from; None on a sample."""
 
 
 class Evaluator:
@@ -191,11 +191,12 @@ class Evaluator:
         seconds = time.perf_counter() - started
         outcome = replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=seconds)
         if outcome.meets_limits and (self.best is None or outcome.rank < self.best.outcome.rank):
-            release = self._to_release(result) if self.scale == 1.0 else None
             # without what was derived from the table
             self.best = BestSoFar(
-                plan, outcome, masked.replace(masked.frame), evidence, None if gaps is None else gaps.coverage, release
-            )
+                plan, outcome, masked.replace(masked.frame), evidence, None if gaps is None else gaps.coverage,
+                result if self.scale == 1.0 else None,
+            )  # fmt: skip
+            result.forget_derived()
         return outcome
 
     def look_for_gaps(self, plan: Plan) -> Outcome:
@@ -209,20 +210,19 @@ class Evaluator:
         self.best = replace(self.best, outcome=outcome, coverage=gaps.coverage)
         return outcome
 
-    def _to_release(self, result: PlanResult) -> Release:
-        """The release of a plan that was run on the whole table, as ``generate`` makes it under the policy with this plan."""
-        release = result.to_release()
-        policy = self.policy.with_(plan=result.plan)
-        # without what was derived from the tables, which would stay in memory with it
-        masked, *stages = (
-            table.replace(table.frame).with_policy(table.policy.with_(plan=result.plan))
-            for table in (release.masked, *release.stages)
-        )
-        return replace(release, original=self.data.with_policy(policy), masked=masked, stages=tuple(stages))
-
     def release_of(self, plan: Plan) -> Release | None:
-        """The release of a plan, if it is the best one so far."""
-        return self.best.release if self.best is not None and self.best.plan == plan else None
+        """The release of a plan, as ``generate`` makes it under the policy with this plan, if it is the best one so far.
+
+        It is made only now: its log and its warnings take time, which a plan that is stopped at its deadline no longer has.
+        """
+        if self.best is None or self.best.plan != plan or self.best.result is None:
+            return None
+        release = self.best.result.to_release()
+        masked, *stages = (
+            table.replace(table.frame).with_policy(table.policy.with_(plan=plan)) for table in (release.masked, *release.stages)
+        )
+        original = self.data.with_policy(self.policy.with_(plan=plan))
+        return replace(release, original=original, masked=masked, stages=tuple(stages))
 
     @property
     def knows_scores(self) -> bool:
