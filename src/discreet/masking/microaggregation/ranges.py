@@ -73,14 +73,19 @@ def _sets(
     if len(pairs) == number:
         return None
     texts = [leaf_text(value) for value in column.values.to_list()]
-    names: list[list[str]] = [[] for _ in range(number)]
-    for owner, member in zip(owners.tolist(), members.tolist(), strict=True):
-        if member < len(texts):
-            names[owner].append(texts[member])
-    return [
-        None if blank or len(own) == len(texts) > 1 else own[0] if len(own) == 1 else str(Group(frozenset(own)))
-        for own, blank in zip(names, missing.tolist(), strict=True)
-    ]
+    sizes = np.bincount(owners, minlength=number)
+    ends = np.cumsum(sizes)
+    # of most groups all records have the same category, and most others have a set that other groups have too
+    only = np.array([*texts, None], dtype=object)[np.minimum(members[ends - sizes], len(texts))]
+    only[missing] = None
+    labels: list[str | None] = only.tolist()
+    sets: dict[tuple[int, ...], str] = {}
+    for place in np.flatnonzero((sizes > 1) & ~missing).tolist():
+        own = tuple(members[ends[place] - sizes[place] : ends[place]].tolist())
+        if own not in sets:
+            sets[own] = str(Group(frozenset(texts[member] for member in own)))
+        labels[place] = None if len(own) == len(texts) else sets[own]
+    return labels
 
 
 def _values(

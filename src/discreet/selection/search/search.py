@@ -46,6 +46,8 @@ _SHARE_OF_FIRST_GAPS = 0.1
 """Share of a search's time up to which the gaps of its first plan are looked for."""
 _MOST_PLAN_SHARE = 0.45
 """The share that a single plan may take at most, however long the original took to measure: another one must fit in."""
+_MOST_SHARE_AFTER_SAMPLE = 0.6
+"""The same after a search on a sample, as long as no plan is confirmed: one that was the best there deserves more time."""
 _SHARE_OF_GAPS, _SHARE_OF_GAPS_OF_BEST = 0.35, 0.6
 """Shares of a search's time that looking for gaps in the evidence may take; of a plan that would be the best without, more."""
 
@@ -152,7 +154,7 @@ class Search:
         """
         measuring = self.evaluate.seconds_to_measure
         if self.after_sample and not any(plan.outcome.meets_limits and plan.outcome.blank <= MOST_BLANK for plan in self.tried):
-            return _MOST_PLAN_SHARE * seconds
+            return _MOST_SHARE_AFTER_SAMPLE * seconds
         return max(_LONGEST_PLAN_SHARE * seconds, min(_LONGEST_PLAN_MEASUREMENTS * measuring, _MOST_PLAN_SHARE * seconds))
 
     def _try_next_point(self, starts: list[Point], end: float, longest: float | None) -> bool:
