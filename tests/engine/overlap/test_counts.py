@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -18,8 +19,10 @@ from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.inputs import single_pattern
 from discreet.engine.known_sets.queries import Queries, RecordClass
 from discreet.engine.overlap import bits, splitting
+from discreet.engine.overlap import relations as relations_module
 from discreet.engine.overlap.bits import BitCounter
 from discreet.engine.overlap.relations import Relation, relate
+from discreet.engine.runtime.progress import OutOfTimeError, progress_listener, stop_after
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,17 @@ def agree(one: frozenset[int] | None, other: frozenset[int] | None) -> bool:
     return one is None or other is None or bool(one & other)
 
 
+def test_comparing_many_cells_stops_at_the_deadline() -> None:
+    """20,000 labels of groups of near records were compared for 30 s after the end of a search."""
+    column = Cells.of(3_000, [frozenset({atom, (7 * atom + 1_500) % 3_000}) for atom in range(3_000)])
+    reports: list[int] = []
+    with progress_listener(lambda _what, done, _total: reports.append(done)):
+        relate(column, column, null=None, queried_null=None, name="a")
+    assert len(reports) > 4
+    with pytest.raises(OutOfTimeError), stop_after(time.monotonic() - 1):
+        relate(column, column, null=None, queried_null=None, name="a")
+
+
 @given(st.booleans().flatmap(columns), st.data())
 @settings(max_examples=120, deadline=None)
 def test_a_relation_holds_exactly_the_cells_that_share_a_value(column: Cells, data: st.DataObject) -> None:
@@ -73,7 +87,9 @@ def test_a_relation_holds_exactly_the_cells_that_share_a_value(column: Cells, da
     if data.draw(st.booleans()):  # true values ask
         asking = Cells.of(column.number, [frozenset({atom}) for atom in range(column.number)])
     null = data.draw(st.sampled_from([None, *np.flatnonzero(column.blank).tolist()])) if asking is column else None
-    relation = relate(asking, column, null=null, queried_null=null, name="a")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relations_module, "_TESTS_AT_ONCE", data.draw(st.sampled_from([1, 7, 2e6])))  # codes in several turns
+        relation = relate(asking, column, null=null, queried_null=null, name="a")
     for code, cell in enumerate(asking.sets):
         wanted = [agree(cell, other) for other in column.sets]
         if null is not None:  # a null of its own agrees with blanks and itself

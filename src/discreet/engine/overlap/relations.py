@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from discreet.engine.runtime.compiled import compiled
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_TESTS_AT_ONCE = 2e6
+"""Comparisons of two cells between two looks at the clock."""
 _MOST_TESTS = 4e9
 _MOST_RUNS = 50_000_000
 """Comparisons of two cells of an attribute, and runs of cells that agree, beyond which a table is refused."""
@@ -135,9 +138,16 @@ def relate(queried: CellAtoms, searched: CellAtoms, *, null: int | None, queried
     inputs = (query_starts, query_first, query_last, is_blank, null_code, codes, begins, coarse,
               searched_starts, searched_first, searched_last, *blanks, size, own)  # fmt: skip
 
+    at_once = max(1, int(_TESTS_AT_ONCE // max(1, len(coarse))))
+
+    def relate_all(write: bool, starts: NDArray[np.int64], begin: NDArray[np.int64], end: NDArray[np.int64]) -> None:
+        for first in range(0, len(queried.blank), at_once):
+            report_progress(f"comparing the cells of {name}", first, len(queried.blank))
+            _relate(*inputs, write, starts, begin, end, first, min(first + at_once, len(queried.blank)))
+
     starts = np.zeros(len(queried.blank) + 1, dtype=np.int64)
     none = np.zeros(0, dtype=np.int64)
-    _relate(*inputs, False, starts, none, none)
+    relate_all(False, starts, none, none)
     starts = np.concatenate(([0], np.cumsum(starts[1:])))
     if starts[-1] > _MOST_RUNS:
         raise DataError(
@@ -145,7 +155,7 @@ def relate(queried: CellAtoms, searched: CellAtoms, *, null: int | None, queried
             "it to fewer cells, or to cells that nest"
         )
     begin, end = np.empty(starts[-1], np.int64), np.empty(starts[-1], np.int64)
-    _relate(*inputs, True, starts, begin, end)
+    relate_all(True, starts, begin, end)
     return Relation(place, starts, begin, end)
 
 
@@ -235,10 +245,13 @@ def _reaches_from_outside(
 def _relate(
     query_starts: Any, query_first: Any, query_last: Any, is_blank: Any, queried_null: int, codes: Any, begins: Any, coarse: Any,
     searched_starts: Any, searched_first: Any, searched_last: Any, blank_first: int, blank_last: int, size: int, own: Any,
-    write: bool, starts: Any, begin: Any, end: Any,
+    write: bool, starts: Any, begin: Any, end: Any, start: int, stop: int,
 ) -> None:  # fmt: skip
-    """The runs of places that agree with each query code: counted into ``starts[code + 1]``, or written from ``starts[code]``."""
-    for code in range(len(is_blank)):
+    """The runs of places that agree with each query code from ``start`` to ``stop``.
+
+    They are counted into ``starts[code + 1]``, or written from ``starts[code]``.
+    """
+    for code in range(start, stop):
         written = 0
         target = starts[code] if write else 0
         if is_blank[code]:
