@@ -277,3 +277,46 @@ def test_a_search_whose_best_plan_leaves_gaps_tries_it_without_their_column(monk
     recoded = [step["columns"] for step in trials[first + 1].plan["steps"] if step["method"] == "global_recoding"]
     assert ["code"] in [list(columns) for columns in recoded]
     assert trials[first + 1].gaps == 0
+
+
+def test_of_plans_with_gaps_through_the_same_columns_the_best_is_tried_without_them_and_a_weight_is_averaged() -> None:
+    data = people()
+    data = data.with_policy(add_missing_hierarchies(data))
+    space = with_companions(build_space(data), data, SelectOptions(), {"code": ("job",), "w": ("town",)})
+    point = space.unchanged_point() | {"finish": "local_suppression", "beside:code": WITH_KEYS, "beside:w": AS_IT_IS}
+
+    def tried(loss: float, k: int, *columns: str) -> TriedPlan:
+        changed = point | {"k": k}
+        return TriedPlan(changed, build_plan(data, space, changed), Outcome(1.0, loss, gaps=1, gap_columns=columns))
+
+    best, same, other = tried(0.1, 3, "w", "code"), tried(0.2, 4, "code", "w"), tried(0.3, 5, "w")
+    assert list(points_without_gap_columns(space, [other, same, best])) == [
+        best.point | {"beside:code": DROPPED, "beside:w": AVERAGED},
+        other.point | {"beside:w": AVERAGED},
+    ]
+
+
+def _count_gaps_of_code(counter: GapCounter, masked: Microdata, plan: Plan, evidence: Any) -> Gaps:
+    """As if every plan left a gap through the code unless it masks the code as well."""
+    return Gaps(0) if any("code" in (step.columns or ()) for step in plan.steps) else Gaps(1, ("code",))
+
+
+def test_a_column_that_shows_its_gaps_during_the_search_is_masked_by_the_next_plans(monkeypatch: Any) -> None:
+    """On adult a column singled out in plans that no quick plan shows; all searches before chose from the plans with gaps."""
+    monkeypatch.setattr("discreet.selection.space.prepare._look_for_companions", lambda *_: {})
+    monkeypatch.setattr(GapCounter, "count", _count_gaps_of_code)
+    trials: list[Trial] = []
+    selection = discreet.select(people(), trials=8, seed=1, on_trial=trials.append)
+    assert sum(trial.kept and trial.gaps == 0 for trial in trials[:8]) >= 3, "only the plans of the end would have no gap"
+    assert any("code" in (step.columns or ()) for step in selection.plan.steps)
+
+
+def test_a_search_that_is_resumed_has_the_columns_that_its_earlier_plans_showed(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("discreet.selection.space.prepare._look_for_companions", lambda *_: {})
+    monkeypatch.setattr(GapCounter, "count", _count_gaps_of_code)
+    whole = discreet.select(people(), trials=8, seed=3)
+    file = tmp_path / "journal"
+    discreet.select(people(), trials=5, seed=3, resume=file)
+    resumed = discreet.select(people(), trials=8, seed=3, resume=file)
+    assert resumed.plan.steps == whole.plan.steps
+    assert resumed.loss == whole.loss

@@ -114,7 +114,7 @@ def _search_plans(
         points = starting_points(space, risky, recodings)
 
     def make_search(name: str, evaluator: Evaluator, scale: float) -> Search:
-        build = partial(build_plan, evaluator.data, space, scale=scale)
+        build = partial(build_plan, evaluator.data, scale=scale)
         return Search(
             name, space, build, evaluator, storage, limits=tuple(data.policy.limits), seed=options.seed,
             fingerprint=fingerprint, mode=how, reporter=reporter, whole=scale == 1.0, after_sample=scale == 1.0 > share,
@@ -154,7 +154,7 @@ def _search_plans(
         tried = [*tried, quick]
         reporter.report(quick.plan, quick.outcome, whole=True)
     searching += whole_search.seconds
-    selection = assess_best_plan(data, options, evaluate, tried, tried_on_sample, began, searching, reporter, space)
+    selection = assess_best_plan(data, options, evaluate, tried, tried_on_sample, began, searching, reporter, whole_search.space)
     if sample_interrupted or whole_search.interrupted or selection.interrupted:
         how_to_continue = f"; the same search continues with --resume {resume}" if resume is not None else ""
         note = f"The search was interrupted after {len(tried):,} plans: this is the best of them{how_to_continue}."

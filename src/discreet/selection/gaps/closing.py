@@ -11,14 +11,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
-from discreet.model.attribute import Role
 from discreet.model.policy import Plan, Step
 from discreet.selection.choices import choose_plan
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import TriedPlan
-from discreet.selection.space.beside_keys import named_by_risks, with_companions
-from discreet.selection.space.dimensions import DROPPED, Space
+from discreet.selection.space.beside_keys import maskable_columns, with_gap_columns
+from discreet.selection.space.dimensions import AS_IT_IS, DROPPED, Space
 from discreet.selection.steps.build import build_plan
 from discreet.selection.steps.columns import close_columns
 
@@ -70,11 +69,12 @@ def _mask_more(
     best: TriedPlan, space: Space, options: SelectOptions, evaluate: Evaluator
 ) -> tuple[dict[str, str | int | float], Plan, Space]:
     """The best plan with more columns masked, its point and the space of this; the same plan if there is nothing to mask."""
-    columns = maskable_columns(best, options, evaluate)
-    space = with_companions(space, evaluate.data, options, {name: () for name in columns if name not in space.companions})
+    columns = maskable_columns(evaluate.data, options, best.outcome.gap_columns)
+    space = with_gap_columns(space, evaluate.data, options, columns)
     point = dict(best.point)
-    for name in [name for name in space.companions if f"beside:{name}" not in point]:
-        point[f"beside:{name}"] = space.choices[f"beside:{name}"][0]
+    for name in [name for name in columns if f"beside:{name}" in space.choices]:
+        if point.get(f"beside:{name}", AS_IT_IS) == AS_IT_IS:
+            point[f"beside:{name}"] = space.choices[f"beside:{name}"][0]
     if point == best.point:  # what causes gaps although it is masked with the keys is dropped
         offered = [f"beside:{name}" for name in columns if DROPPED in space.choices.get(f"beside:{name}", ())]
         point |= dict.fromkeys(offered, DROPPED)
@@ -107,11 +107,3 @@ def _without_columns(step: Step, names: Collection[str]) -> Step | None:
         if isinstance(value, dict)
     }
     return Step.model_validate({**step.model_dump(), **by_column, "columns": rest}) if rest else None
-
-
-def maskable_columns(plan: TriedPlan, options: SelectOptions, evaluate: Evaluator) -> list[str]:
-    """The columns that cause gaps and that may be masked: no keys, and none that the owner or a measure needs."""
-    needed = {*options.protect, *options.keep, *options.analysed_attributes, *named_by_risks(evaluate.policy)}
-    return [
-        name for name in plan.outcome.gap_columns if name not in needed and evaluate.data.attribute(name).role is not Role.KEY
-    ]

@@ -27,7 +27,8 @@ from discreet.selection.gaps.leaving import points_with_columns_left
 from discreet.selection.outcome import MOST_BLANK, Outcome, TriedPlan
 from discreet.selection.search.budget import Budget
 from discreet.selection.search.neighbours import draw_neighbour, plan_as_json
-from discreet.selection.space.dimensions import Point, Space
+from discreet.selection.space.beside_keys import with_gap_columns
+from discreet.selection.space.dimensions import AS_IT_IS, Point, Space
 from discreet.selection.trials import TrialReporter
 
 if TYPE_CHECKING:
@@ -60,13 +61,14 @@ class Search:
     """
 
     def __init__(
-        self, name: str, space: Space, build: Callable[[Point], Plan], evaluate: Evaluator, storage: Any, *,
+        self, name: str, space: Space, build: Callable[[Space, Point], Plan], evaluate: Evaluator, storage: Any, *,
         limits: Sequence[str], seed: int, fingerprint: str, mode: SearchMode = "guided", reporter: TrialReporter | None = None,
         whole: bool = True, after_sample: bool = False, key: str | None = None, pending: Callable[[], frozenset[str]] = frozenset,
     ) -> None:  # fmt: skip
         import optuna
 
-        self.name, self.space, self.build, self.evaluate, self.seed, self.mode = name, space, build, evaluate, seed, mode
+        self.name, self.space, self.evaluate, self.seed, self.mode = name, space, evaluate, seed, mode
+        self._build = build
         self.limits = tuple(limits)
         self.reporter, self.whole = reporter or TrialReporter(None), whole
         self.after_sample = after_sample
@@ -85,7 +87,8 @@ class Search:
             raise PolicyError(
                 "the file to resume from belongs to a search on other data, another policy or another seed; name a new file"
             )
-        self.distributions = {name: _distribution(space, name) for name in space.choices}
+        self._added: Point = {}
+        """The first choice of each dimension that the space did not have at first."""
         self.seconds = 0.0
         self.tried: list[TriedPlan] = []
         self.outcomes: dict[str, Outcome] = {}
@@ -167,7 +170,7 @@ class Search:
             self.study.enqueue_trial(point)
         is_random = self.mode == "random"
         self.study.sampler = RandomSampler(draw_seed) if is_random else TPESampler(seed=draw_seed, n_startup_trials=1)
-        trial = self.study.ask(self.distributions)
+        trial = self.study.ask({name: _distribution(self.space, name) for name in self.space.choices})
         plan = self.build(dict(trial.params))
         earlier = self.outcomes.get(plan_as_json(plan))
         outcome = earlier or self._evaluate_in_time(trial.number, plan, end, longest)
@@ -215,12 +218,15 @@ class Search:
         if start < len(starts) and (later_draws < 0 or later_draws % 2 == 0):
             ready = next((index for index in range(start, len(starts)) if starts[index].get("finish") not in pending), start)
             starts.insert(start, starts.pop(ready))
-            return dict(starts[start])
+            return {**self._added, **starts[start]}
         by_sampler = self.mode == "random" or (self.draws % 4 == 0 and start >= len(starts) and not pending)
         if by_sampler or not self.tried:
             return None
         origin = self._draw_frontier_plan(rng) if self.draws % 4 == 3 else self.best()
         return draw_neighbour(self._space_without(pending), self.build, self.outcomes, origin, rng)
+
+    def build(self, point: Point) -> Plan:
+        return self._build(self.space, point)
 
     def _moves(self) -> Iterator[Point]:
         """Points that follow from the gaps of plans tried before."""
@@ -275,6 +281,20 @@ class Search:
         self.outcomes[plan_as_json(plan)] = outcome
         self.tried.append(TriedPlan(point, plan, outcome))
         self.reporter.report(plan, outcome, whole=self.whole)
+        self._add_gap_columns(outcome)
+
+    def _add_gap_columns(self, outcome: Outcome) -> None:
+        """Add a dimension for each column that turns out to cause gaps and may be masked; the plans tried so far left it alone.
+
+        Only what is recorded decides on it, so a search that is resumed has the same dimensions.
+        """
+        space = with_gap_columns(self.space, self.evaluate.data, self.evaluate.options, outcome.gap_columns)
+        new = [name for name in space.choices if name not in self.space.choices]
+        if new:
+            self.space = space
+            self._added |= {name: space.choices[name][0] for name in new}
+            left = dict.fromkeys(new, AS_IT_IS)
+            self.tried = [replace(plan, point={**plan.point, **left}) for plan in self.tried]
 
     def _report_progress(self, budget: Budget) -> None:
         if not self.tried:

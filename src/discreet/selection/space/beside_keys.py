@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from discreet.model.attribute import Role
@@ -54,6 +55,18 @@ def _companion_treatments(data: Microdata, name: str, k: int, options: SelectOpt
     frequent = data.frame[name].n_unique() * k <= len(data) and not is_number_of_group(data, name)
     dropping = [] if name in options.analysed_attributes or name in options.keep else [DROPPED]
     return [*([WITH_KEYS] if frequent else []), *dropping, AS_IT_IS] if frequent or dropping else []
+
+
+def with_gap_columns(space: Space, data: Microdata, options: SelectOptions, names: Sequence[str]) -> Space:
+    """The space with a dimension for each of the columns that cause gaps, if it may be masked and has none yet."""
+    new = [name for name in maskable_columns(data, options, names) if name not in space.companions]
+    return with_companions(space, data, options, dict.fromkeys(new, ())) if new else space
+
+
+def maskable_columns(data: Microdata, options: SelectOptions, names: Sequence[str]) -> list[str]:
+    """The columns that cause gaps and that may be masked: no keys, and none that the owner or a measure needs."""
+    needed = {*options.protect, *options.keep, *options.analysed_attributes, *named_by_risks(data.policy)}
+    return [name for name in names if name not in needed and data.attribute(name).role is not Role.KEY]
 
 
 def named_by_risks(policy: Policy) -> set[str]:
