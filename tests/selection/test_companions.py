@@ -21,9 +21,9 @@ from discreet.selection.gaps.dropping import points_without_gap_columns
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import Outcome, TriedPlan
 from discreet.selection.proposals import add_missing_hierarchies
-from discreet.selection.space.beside_keys import with_companions
+from discreet.selection.space.beside_keys import with_companions, with_gap_columns
 from discreet.selection.space.build import build_space
-from discreet.selection.space.dimensions import AS_IT_IS, AVERAGED, DROPPED, WITH_KEYS
+from discreet.selection.space.dimensions import AS_IT_IS, AVERAGED, DROPPED, IN_RANGES, WITH_KEYS, Space
 from discreet.selection.space.prepare import coarsest_point
 from discreet.selection.steps.build import build_plan
 from discreet.selection.trials import Trial
@@ -311,6 +311,31 @@ def test_a_column_that_shows_its_gaps_during_the_search_is_masked_by_the_next_pl
     assert any("code" in (step.columns or ()) for step in selection.plan.steps)
 
 
+def test_plans_that_close_gaps_take_the_place_of_no_starting_point_and_leave_other_columns_alone(monkeypatch: Any) -> None:
+    """On personnel data three of them followed each other, the good starting points were left out, and others made gaps."""
+    points: list[dict[str, Any]] = []
+
+    def start(space: Space, *_: object) -> list[Any]:
+        points[:] = [space.unchanged_point() | {"finish": "local_suppression", "k": k} for k in (3, 4, 5, 6)]
+        return points
+
+    def count(counter: GapCounter, masked: Microdata, plan: Plan, evidence: Any) -> Gaps:
+        """The first plan leaves a gap through the code, closing it one through the income; the others leave none."""
+        masks = {name for step in plan.steps for name in step.columns or ()}
+        if plan.steps[-1].parameters["k"] > 3:
+            return Gaps(0)
+        return Gaps(1, ("income",)) if "code" in masks else Gaps(1, ("code",))
+
+    monkeypatch.setattr("discreet.selection.wizard.starting_points", start)
+    monkeypatch.setattr("discreet.selection.space.prepare._look_for_companions", lambda *_: {})
+    monkeypatch.setattr(GapCounter, "count", count)
+    trials: list[Trial] = []
+    discreet.select(people(), trials=5, seed=1, on_trial=trials.append)
+    plans = [trial.plan["steps"] for trial in trials]
+    tried = [(steps[-1]["k"], any("code" in step["columns"] for step in steps)) for steps in plans]
+    assert tried[:4] == [(3, False), (3, True), (4, False), (5, False)]
+
+
 def test_a_search_that_is_resumed_has_the_columns_that_its_earlier_plans_showed(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("discreet.selection.space.prepare._look_for_companions", lambda *_: {})
     monkeypatch.setattr(GapCounter, "count", _count_gaps_of_code)
@@ -320,3 +345,91 @@ def test_a_search_that_is_resumed_has_the_columns_that_its_earlier_plans_showed(
     resumed = discreet.select(people(), trials=8, seed=3, resume=file)
     assert resumed.plan.steps == whole.plan.steps
     assert resumed.loss == whole.loss
+
+
+def wages() -> Microdata:
+    """Each of 150 people stands in the file twice, with the same wage to the cent: a town masked once stands in the other row."""
+    rng = np.random.default_rng(8)
+    wage = np.repeat(rng.lognormal(8, 1, 150).round(2), 2)
+    columns: dict[str, Any] = {
+        "town": np.repeat(
+            rng.choice([f"T{number}" for number in range(9)], 150, p=[0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.03, 0.02]), 2
+        ),
+        "age": rng.integers(20, 60, 300),
+        "wage": wage,
+        "bonus": (wage / 10).round(2),
+        "hired": np.datetime64("2001-01-01") + rng.integers(0, 7000, 300).astype("timedelta64[D]"),
+        "shift": rng.choice(["a", "b"], 300),
+    }
+    attributes: dict[str, Any] = {name: {"role": "confidential"} for name in columns}
+    attributes |= {"town": {"role": "key", "known": 0.5}, "age": {"role": "key", "known": 0.5}}
+    return discreet.read(pl.DataFrame(columns), Policy.from_dict({"attributes": attributes, "limits": {"k_anonymity.k": 3}}))
+
+
+def test_a_number_or_date_that_restores_no_key_is_offered_in_ranges_before_it_is_dropped() -> None:
+    data = wages()
+    data = data.with_policy(add_missing_hierarchies(data))
+    space = with_gap_columns(build_space(data), data, SelectOptions(), ["wage", "hired", "shift", "town"])
+    assert {name: list(space.choices[f"beside:{name}"]) for name in space.companions} == {
+        "wage": [IN_RANGES, DROPPED, AS_IT_IS],
+        "hired": [IN_RANGES, DROPPED, AS_IT_IS],
+        "shift": [WITH_KEYS, DROPPED, AS_IT_IS],
+    }
+    household = with_gap_columns(build_space(people()), people(), SelectOptions(), ["hh"])
+    assert IN_RANGES not in household.choices["beside:hh"], "a household number is no amount"
+
+
+def test_no_ranges_are_offered_of_a_number_whose_ranges_say_a_key_too() -> None:
+    """The months of an age still say the age in ranges; a wage that two rows share says the town of neither in ranges."""
+    ages = 20 + pl.int_range(300, eager=True).shuffle(1) % 6
+    months = 12 * ages + pl.int_range(300, eager=True) % 12
+    data = discreet.read(wages().frame.with_columns(age=ages, months=months), wages().policy)
+    data = data.with_policy(add_missing_hierarchies(data))
+
+    def offers_ranges(name: str, *keys: str) -> bool:
+        return IN_RANGES in with_companions(build_space(data), data, SelectOptions(), {name: keys}).choices[f"beside:{name}"]
+
+    assert not offers_ranges("months", "age")
+    assert offers_ranges("months", "town")
+    assert not offers_ranges("months", "town", "age")
+    assert offers_ranges("wage", "town")
+
+
+def test_a_column_in_ranges_keeps_its_values_true_and_shared_by_many_records() -> None:
+    data = wages()
+    data = data.with_policy(add_missing_hierarchies(data))
+    space = with_gap_columns(build_space(data), data, SelectOptions(), ["wage", "hired"])
+    point = space.unchanged_point() | {"finish": "local_suppression", "beside:wage": IN_RANGES, "beside:hired": IN_RANGES}
+    plan = build_plan(data, space, point)
+    masked = discreet.mask(data.with_policy(data.policy.with_(plan=plan))).masked
+    assert [step.columns for step in plan.steps] == [("wage",), ("hired",), ("town", "age")]
+    for name in ("wage", "hired"):
+        assert masked.frame[name].value_counts()["count"].min() >= 25
+    losses = discreet.loss(data.with_policy(data.policy.with_(loss={"falsehood": {}})), masked)
+    assert losses["falsehood"].summary["worst"] == 0
+
+
+def test_columns_that_leave_gaps_are_put_in_ranges_first_and_dropped_where_ranges_leave_gaps_too() -> None:
+    data = wages()
+    data = data.with_policy(add_missing_hierarchies(data))
+    space = with_gap_columns(build_space(data), data, SelectOptions(), ["wage"])
+    point = space.unchanged_point() | {"finish": "local_suppression"}
+
+    def tried(loss: float, treatment: str) -> TriedPlan:
+        changed = point | {"beside:wage": treatment}
+        return TriedPlan(changed, build_plan(data, space, changed), Outcome(1.0, loss, gaps=1, gap_columns=("wage",)))
+
+    open_plan, in_ranges, dropped = tried(0.1, AS_IT_IS), tried(0.11, IN_RANGES), tried(0.3, DROPPED)
+    assert list(points_without_gap_columns(space, [open_plan])) == [point | {"beside:wage": IN_RANGES}]
+    assert list(points_without_gap_columns(space, [open_plan, in_ranges, dropped])) == [
+        point | {"beside:wage": IN_RANGES},
+        point | {"beside:wage": DROPPED},
+    ]
+
+
+def test_the_wizard_releases_a_wage_that_links_rows_in_ranges_and_says_so() -> None:
+    selection = discreet.select(wages(), trials=12, seed=1)
+    assert selection.met
+    assert not selection.assessment.gaps
+    assert selection.release.masked.frame["wage"].n_unique() > 1, "the wage was dropped"
+    assert any(sentence.startswith("wage is released in ranges of near values") for sentence in selection.sentences)

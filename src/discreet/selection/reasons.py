@@ -113,28 +113,38 @@ def explain_protected_keys(data: Microdata, protected: Collection[str], unmet: C
 def explain_companions(chosen: TriedPlan, data: Microdata, space: Space) -> list[str]:
     """What the plan does to columns beside the keys, and because of which columns it leaves gaps in the evidence."""
     identifiers = data.named(Role.IDENTIFIER)
-    methods = {name: step.method for step in chosen.plan.steps for name in step.columns or () if name in data.columns}
+    masking = {name: step for step in chosen.plan.steps for name in step.columns or () if name in data.columns}
+    methods = {name: _treatment(step) for name, step in masking.items()}
     roles = {name: data.attribute(name).role for name in methods}
     closing = (Role.CONFIDENTIAL, Role.HOUSEHOLD, Role.WEIGHT)
     others = [name for name, role in roles.items() if role in closing and name not in (*space.known, *space.blankable)]
     companions: dict[str, tuple[str, ...]] = {**dict.fromkeys(others, ()), **space.companions}
-    words = {"remove_identifiers": "taken out", "global_recoding": "blank"}
     sentences = []
     for name in [name for name in companions if name in methods and name not in identifiers]:
-        what = (
-            "averaged" if data.attribute(name).role is Role.WEIGHT else words.get(methods[name], "masked together with the keys")
-        )
+        what = "averaged" if data.attribute(name).role is Role.WEIGHT else methods[name]
         reason = (
             f"give back masked values of {', '.join(companions[name])}" if companions[name] else "leave a gap in the evidence"
         )
         sentences.append(f"{name} is {what}: released as it is, it would {reason}.")
     left = [name for name in chosen.outcome.gap_columns if name in data.columns]
     if chosen.outcome.meets_limits and chosen.outcome.gaps and left:
-        sentences.append(
-            f"The plan leaves gaps in the evidence because of {', '.join(left)}. The search takes no column out that the policy "
-            "protects, that a measure or a regression names, or that is a key: mask it more, or write accepted: with your reason."
+        can_be_masked = any(name in space.companions for name in left)
+        why = (
+            "There was no time for a better plan that masks them too: give the search more seconds."
+            if can_be_masked
+            else "The search takes no column out that the policy protects, that a measure or a regression names, or that is a "
+            "key: mask it more, or write accepted: with your reason."
         )
+        sentences.append(f"The plan leaves gaps in the evidence because of {', '.join(left)}. {why}")
     return sentences
+
+
+def _treatment(step: Step) -> str:
+    """What a step does to a column beside the keys, in words."""
+    if step.columns is not None and len(step.columns) == 1 and step.parameters.get("publish") == "ranges":
+        return "released in ranges of near values"
+    words = {"remove_identifiers": "taken out", "global_recoding": "blank"}
+    return words.get(step.method, "masked together with the keys")
 
 
 def explain_unreachable_threshold(evaluate: Evaluator, unmet: Collection[str]) -> list[str]:

@@ -136,6 +136,38 @@ def test_identifiers_that_are_never_written_are_no_gap_and_kept_ones_are(rng):
     assert not kept.ok
 
 
+def test_the_place_in_a_sorted_file_gives_no_serial_number_back(rng):
+    """In a file of 280,000 tax units sorted by state, the state was said to restore the numbers of records and households."""
+    n = 3000
+    state = np.sort(rng.integers(0, 40, n))
+    frame = pl.DataFrame({"record": np.arange(n), "home": np.arange(n) // 3, "state": state, "sex": rng.integers(0, 2, n)})
+    attributes = {"record": {"role": "identifier"}, "home": {"role": "household"}, "state": {"role": "key"}}
+    steps = [{"method": "remove_identifiers"}, {"method": "remove_identifiers", "columns": ["home"]}]
+    policy = {"attributes": attributes, "limits": {"k_anonymity.k": 2}, "plan": {"seed": 1, "steps": steps}}
+    found = assessed(frame, policy)
+    assert found.coverage["restorable"] == 0
+    assert not any("'home'" in gap or "'record'" in gap for gap in found.gaps)
+    copied = assessed(frame.with_columns(ordered=pl.col("home") * 2 + 5), policy)
+    assert copied.coverage.per_attribute.filter(pl.col("attribute") == "home")["restored_share"].item() == 1.0
+
+
+@pytest.mark.parametrize("kind", [pl.Float64, pl.Date, pl.Int64])
+def test_a_removed_amount_or_date_is_restored_where_it_is_guessed_nearly_right(rng, kind):
+    """Role identifier only takes it out: what it was is still worth knowing."""
+    n = 4000
+    age = rng.integers(20, 80, n)
+    days = pl.Series(age * 365 + rng.integers(0, 365, n))
+    removed = days.cast(pl.Int32).cast(pl.Date) if kind is pl.Date else (days // 20).cast(kind)
+    frame = pl.DataFrame({"removed": removed, "age": age, "sex": rng.integers(0, 2, n)})
+    attributes = {"removed": {"role": "identifier"}, "sex": {"role": "key"}, "age": {"role": "confidential"}}
+    policy = {
+        "attributes": attributes,
+        "limits": {"k_anonymity.k": 2},
+        "plan": {"seed": 1, "steps": [{"method": "remove_identifiers"}]},
+    }
+    assert assessed(frame, policy).coverage["restorable"] == 1
+
+
 def test_where_no_link_is_known_the_evidence_is_incomplete(rng):
     frame = pl.DataFrame({"sex": rng.integers(0, 2, 100)})
     policy = Policy.from_dict({"attributes": {"sex": {"role": "key"}}, "limits": {"k_anonymity.k": 5}})

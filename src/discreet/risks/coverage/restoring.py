@@ -26,6 +26,10 @@ _TWENTIETHS = 20
 _SUPPORT, _SUPPORT_OF_NAMES = 2, 10
 """Records per different value, in the mean, from which the predictor is asked; of identifiers and persons more, because that
 records of one person look alike is what other measures count."""
+_NAMES = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD)
+"""Roles whose values only name somebody."""
+_DIFFERENT = 0.9
+"""Share of different values from which the whole numbers of an identifier number the records, and are no amounts."""
 _LEAST_CELLS = 10
 _LEAST_EXACT = 2
 """Masked cells that must exist for a relation that holds in the whole original to be worth a word."""
@@ -86,8 +90,7 @@ def restore(target: str, evidence: Evidence, needed: Needed) -> Restored | None:
     if exact is not None and exact.clear:
         return exact
     # nobody shares a value, or only the rows of one person do: what is learnt of some values tells nothing of others
-    role = paired.original.attribute(target).role
-    support = _SUPPORT_OF_NAMES if role in (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD) else _SUPPORT
+    support = _SUPPORT_OF_NAMES if paired.original.attribute(target).role in _NAMES else _SUPPORT
     if support * puzzle.values > int(puzzle.known.sum()):
         return exact
     return _guessed(puzzle, target, masked, evidence.determinants, needed, nearly) or exact
@@ -96,12 +99,23 @@ def restore(target: str, evidence: Evidence, needed: Needed) -> Restored | None:
 def _puzzle(paired: Paired, target: str, sample: NDArray[np.int64], hidden: NDArray[np.bool_]) -> tuple[Puzzle, bool]:
     truth = encode_series(paired.true_values(target, sample))
     numeric = truth.values.dtype.is_numeric() or truth.values.dtype.is_temporal()
-    nearly = numeric and len(truth.values) > _EXACT_VALUES
+    nearly = numeric and len(truth.values) > _EXACT_VALUES and not _is_serial_number(paired, target)
     codes, number = bin_codes(truth, _TWENTIETHS + 1) if nearly else (truth.codes.astype(np.int64), truth.cardinality)
     own, own_number = None, 0
     if target in paired.data.columns:
         own, own_number = bin_codes(encode_series(paired.released(target, sample)), COARSE)
     return Puzzle(codes, number, own, own_number, hidden[sample], ~truth.is_null, paired.order()[sample]), nearly
+
+
+def _is_serial_number(paired: Paired, target: str) -> bool:
+    """Whether a column numbers records, persons or households: a number that is guessed nearly right names somebody else.
+
+    In a file that is sorted by place, the place says nearly which number a record has.
+    """
+    role, values = paired.original.attribute(target).role, paired.true_values(target)
+    if role not in _NAMES or not values.dtype.is_integer():
+        return False
+    return role is not Role.IDENTIFIER or values.n_unique() >= _DIFFERENT * len(values)
 
 
 def _exactly(evidence: Evidence, target: str, hidden: NDArray[np.bool_], needed: Needed, puzzle: Puzzle) -> Restored | None:

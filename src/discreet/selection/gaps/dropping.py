@@ -10,35 +10,39 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from discreet.selection.outcome import TriedPlan
-from discreet.selection.space.dimensions import AVERAGED, DROPPED, Point, Space
+from discreet.selection.space.dimensions import AVERAGED, DROPPED, IN_RANGES, Choice, Point, Space
 
 
 def points_without_gap_columns(space: Space, tried: Sequence[TriedPlan]) -> Iterator[Point]:
     """Points of plans with gaps, the columns masked that cause them; the best plan first, as it would rank without gaps.
 
     Only of plans that would then rank before all plans that have none, and whose columns the space can mask. Of plans with gaps
-    through the same columns the best is enough: what it leaves open is left open by the others too.
+    through the same columns, treated alike, the best is enough: what it leaves open is left open by the others too.
     """
     least = min((plan.outcome.rank for plan in tried if plan.outcome.is_acceptable), default=None)
     with_gaps = [plan for plan in tried if plan.outcome.meets_limits and plan.outcome.gaps]
     ranked = sorted(((replace(plan.outcome, gaps=0).rank, plan) for plan in with_gaps), key=lambda pair: pair[0])
-    seen: set[frozenset[str]] = set()
+    seen: set[frozenset[tuple[str, Choice | None]]] = set()
     for rank, plan in ranked:
         if least is not None and rank >= least:
             return
-        columns = frozenset(plan.outcome.gap_columns)
+        columns = frozenset((name, plan.point.get(f"beside:{name}")) for name in plan.outcome.gap_columns)
         if columns not in seen:
             seen.add(columns)
-            masked = _mask_columns(space, plan.outcome.gap_columns)
+            masked = _mask_columns(space, plan)
             if not masked.items() <= plan.point.items():
                 yield {**plan.point, **masked}
 
 
-def _mask_columns(space: Space, columns: Sequence[str]) -> Point:
-    """The choices that drop columns beside the keys, or average those that are weights; without those that allow neither."""
+def _mask_columns(space: Space, plan: TriedPlan) -> Point:
+    """The choices that mask the columns through which a plan leaves gaps, without those that allow none.
+
+    Ranges of near values come first; what leaves a gap in ranges is dropped, and a weight is averaged.
+    """
     masked: Point = {}
-    for dimension in [f"beside:{name}" for name in columns]:
-        offered = [choice for choice in (DROPPED, AVERAGED) if choice in space.choices.get(dimension, ())]
+    for dimension in [f"beside:{name}" for name in plan.outcome.gap_columns]:
+        wanted = (DROPPED, AVERAGED) if plan.point.get(dimension) in (IN_RANGES, DROPPED) else (IN_RANGES, DROPPED, AVERAGED)
+        offered = [choice for choice in wanted if choice in space.choices.get(dimension, ())]
         if offered:
             masked[dimension] = offered[0]
     return masked

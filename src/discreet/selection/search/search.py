@@ -87,13 +87,16 @@ class Search:
             raise PolicyError(
                 "the file to resume from belongs to a search on other data, another policy or another seed; name a new file"
             )
-        self._added: Point = {}
-        """The first choice of each dimension that the space did not have at first."""
+        self._added: list[str] = []
+        """The dimensions that the space did not have at first."""
         self.seconds = 0.0
         self.tried: list[TriedPlan] = []
         self.outcomes: dict[str, Outcome] = {}
         """The outcome of each plan tried, by the plan as JSON: different points can have the same plan."""
         self.draws = 0
+        self.moves = 0
+        """Draws that followed from the gaps of earlier plans, and are neither starting points nor neighbours."""
+        self._last_was_move = False
         self._began, self._timed, self._time = time.monotonic(), False, math.inf
         self.fallback: Point | None = None
         """A point that is tried next if no plan meets the limits so far."""
@@ -107,7 +110,7 @@ class Search:
 
         for trial in self.study.get_trials(deepcopy=False):
             if trial.state is TrialState.COMPLETE:
-                self.draws += 1
+                self._count_draw(is_move=bool(trial.user_attrs.get("move")))
                 if "outcome" in trial.user_attrs:
                     self._record(dict(trial.params), Outcome.from_journal(trial.user_attrs["outcome"]))
             elif trial.state is TrialState.WAITING:
@@ -165,7 +168,8 @@ class Search:
         from optuna.samplers import RandomSampler, TPESampler
 
         draw_seed = int.from_bytes(hashlib.blake2b(f"{self.seed}:{self.name}:{self.draws}".encode(), digest_size=4).digest())
-        point = self._propose_point(starts, random.Random(draw_seed))  # noqa: S311 - a search, not a secret
+        move = self._propose_move()
+        point = self._propose_point(starts, random.Random(draw_seed)) if move is None else move  # noqa: S311 - a search, not a secret
         if point is not None:
             self.study.enqueue_trial(point)
         is_random = self.mode == "random"
@@ -177,13 +181,20 @@ class Search:
         trial.set_constraint("runs", 0.0 if outcome.error is None else 1.0)
         for limit in self.limits:
             trial.set_constraint(limit, outcome.missed.get(limit, 0.0 if outcome.error is None else 1.0))
+        if move is not None:
+            trial.set_user_attr("move", True)
         if earlier is None:
             trial.set_user_attr("outcome", replace(outcome, seconds=0.0).to_journal())
         self.study.tell(trial, [outcome.risk, outcome.loss])
-        self.draws += 1
+        self._count_draw(is_move=move is not None)
         if earlier is None:
             self._record(dict(trial.params), outcome)
         return earlier is None
+
+    def _count_draw(self, *, is_move: bool) -> None:
+        self.draws += 1
+        self.moves += is_move
+        self._last_was_move = is_move
 
     def _evaluate_in_time(self, trial_number: int, plan: Plan, end: float, longest: float | None) -> Outcome:
         """The outcome of a plan; a plan that takes too long cannot be used. Raises OutOfTimeError if the search is over."""
@@ -200,30 +211,43 @@ class Search:
                 raise
             return Outcome(self.evaluate.worst, 1.0, error=f"it was stopped after {seconds:.0f} seconds", seconds=seconds)
 
-    def _propose_point(self, starts: list[Point], rng: random.Random) -> Point | None:
-        """The best plan without the column that causes its gaps, the next starting point, or a neighbour of a good plan.
+    def _propose_move(self) -> Point | None:
+        """The fallback if the first plan misses the limits, or a good plan without the columns that cause its gaps.
 
-        None: the sampler draws a point. While finishes are being compiled, starting points with another finish come first, and
-        the sampler, which could draw any, draws none.
+        Where plans are many, one follows another kind of draw: a first plan with gaps through many columns is not worth it.
         """
         if self.fallback is not None and self.tried and not any(plan.outcome.meets_limits for plan in self.tried):
-            point, self.fallback = self.fallback, None
+            point, self.fallback = {**self._treatment_of_added(), **self.fallback}, None
             return point
+        if self.mode != "guided" or (self._last_was_move and not self.after_sample):
+            return None
+        return next((point for point in self._moves() if plan_as_json(self.build(point)) not in self.outcomes), None)
+
+    def _propose_point(self, starts: list[Point], rng: random.Random) -> Point | None:
+        """The next starting point, or a neighbour of a good plan; None: the sampler draws a point.
+
+        While finishes are being compiled, starting points with another finish come first, and the sampler, which could draw any,
+        draws none.
+        """
         pending = self.pending()
-        for point in self._moves() if self.mode == "guided" else ():
-            if plan_as_json(self.build(point)) not in self.outcomes:
-                return point
-        later_draws = self.draws - _STARTS_TRIED_FIRST
-        start = self.draws if later_draws < 0 else _STARTS_TRIED_FIRST + later_draws // 2
+        draws = self.draws - self.moves
+        later_draws = draws - _STARTS_TRIED_FIRST
+        start = draws if later_draws < 0 else _STARTS_TRIED_FIRST + later_draws // 2
         if start < len(starts) and (later_draws < 0 or later_draws % 2 == 0):
             ready = next((index for index in range(start, len(starts)) if starts[index].get("finish") not in pending), start)
             starts.insert(start, starts.pop(ready))
-            return {**self._added, **starts[start]}
-        by_sampler = self.mode == "random" or (self.draws % 4 == 0 and start >= len(starts) and not pending)
+            return {**self._treatment_of_added(), **starts[start]}
+        by_sampler = self.mode == "random" or (draws % 4 == 0 and start >= len(starts) and not pending)
         if by_sampler or not self.tried:
             return None
-        origin = self._draw_frontier_plan(rng) if self.draws % 4 == 3 else self.best()
+        origin = self._draw_frontier_plan(rng) if draws % 4 == 3 else self.best()
         return draw_neighbour(self._space_without(pending), self.build, self.outcomes, origin, rng)
+
+    def _treatment_of_added(self) -> Point:
+        """What a starting point does to the columns that its space did not have: what the best plan does if it has no gaps."""
+        best = self.best() if self.tried else None
+        point = best.point if best is not None and best.outcome.is_acceptable else {}
+        return {name: point.get(name, AS_IT_IS) for name in self._added}
 
     def build(self, point: Point) -> Plan:
         return self._build(self.space, point)
@@ -292,7 +316,7 @@ class Search:
         new = [name for name in space.choices if name not in self.space.choices]
         if new:
             self.space = space
-            self._added |= {name: space.choices[name][0] for name in new}
+            self._added += new
             left = dict.fromkeys(new, AS_IT_IS)
             self.tried = [replace(plan, point={**plan.point, **left}) for plan in self.tried]
 

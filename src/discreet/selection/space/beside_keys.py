@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from discreet.model.attribute import Role
+import polars as pl
+
+from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.selection.gaps.companions import Companions, is_number_of_group
@@ -14,6 +16,7 @@ from discreet.selection.space.dimensions import (
     AS_IT_IS,
     AVERAGED,
     DROPPED,
+    IN_RANGES,
     WITH_KEYS,
     Choice,
     Space,
@@ -23,11 +26,16 @@ from discreet.selection.space.finishes import (
     can_build_classes,
     is_number,
 )
+from discreet.selection.steps.columns import size_of_ranges
+
+_MANY_VALUES, _TWENTIETHS = 64, 20
+_RESTORED, _GAIN = 0.5, 0.2
+"""What ``coverage`` calls restored by default: a share of the values, and so much more than the best guess without the column."""
 
 
 def with_companions(space: Space, data: Microdata, options: SelectOptions, companions: Companions) -> Space:
     """The space with a dimension for each column beside the keys that can be treated; those that it has already stay."""
-    listed = {name: _companion_treatments(data, name, space.required_k, options) for name in companions}
+    listed = {name: _companion_treatments(data, name, space.required_k, options, companions[name]) for name in companions}
     beside = {name: treatments for name, treatments in listed.items() if treatments}
     names = [*space.companions, *beside]
     return replace(
@@ -42,19 +50,48 @@ def with_companions(space: Space, data: Microdata, options: SelectOptions, compa
     )
 
 
-def _companion_treatments(data: Microdata, name: str, k: int, options: SelectOptions) -> list[Choice]:
+def _companion_treatments(data: Microdata, name: str, k: int, options: SelectOptions, restored: Sequence[str]) -> list[Choice]:
     """What can happen to a column that gives keys back, the most promising first; empty if nothing can.
 
-    Classes over it are built only where its values are frequent enough. A column that a regression or a risk of the policy names
-    is never dropped, and one that a risk names is never masked: what is measured on it would no longer be measured.
+    Classes over it are built only where its values are frequent enough. A number or date is released in ranges of many records
+    rather than dropped, unless these ranges would give the ``restored`` keys back too. A column that a regression or a risk of
+    the policy names is never dropped, and one that a risk names is never masked: what is measured on it would no longer be
+    measured.
     """
     if name in named_by_risks(data.policy):
         return []
     if data.attribute(name).role is Role.WEIGHT:
         return [AVERAGED, AS_IT_IS] if name not in options.keep and is_number(data, name) else []
     frequent = data.frame[name].n_unique() * k <= len(data) and not is_number_of_group(data, name)
-    dropping = [] if name in options.analysed_attributes or name in options.keep else [DROPPED]
-    return [*([WITH_KEYS] if frequent else []), *dropping, AS_IT_IS] if frequent or dropping else []
+    dropping: list[Choice] = [] if name in options.analysed_attributes or name in options.keep else [DROPPED]
+    ranges: list[Choice] = [IN_RANGES] if dropping and _has_ranges(data, name, k, restored) else []
+    return [*([WITH_KEYS] if frequent else []), *ranges, *dropping, AS_IT_IS] if frequent or dropping else []
+
+
+def _has_ranges(data: Microdata, name: str, k: int, restored: Sequence[str]) -> bool:
+    """Whether a column is a number or date with values for several ranges of many records, which hide the ``restored`` keys."""
+    if is_number_of_group(data, name) or data.level(name) not in (Level.NUMERIC, Level.DATE):
+        return False
+    column, size = data.frame[name], size_of_ranges(len(data), k)
+    is_ordered = column.dtype.is_numeric() or column.dtype.is_temporal()
+    finite = not column.dtype.is_float() or not column.is_infinite().any()
+    if not is_ordered or not finite or column.count() < 2 * size or column.n_unique() * size <= len(data):
+        return False
+    ranges = column.rank("ordinal").fill_null(0) // size
+    return all(_hides(data.frame[key], ranges) for key in restored if key in data.columns)
+
+
+def _hides(key: pl.Series, ranges: pl.Series) -> bool:
+    """Whether the commonest value of each range is wrong for most records, or hardly better than that of the whole table.
+
+    Of numbers with many values the right twentieth of the records counts as right, as the measure ``coverage`` has it.
+    """
+    if key.n_unique() > _MANY_VALUES and (key.dtype.is_numeric() or key.dtype.is_temporal()):
+        key = key.rank("ordinal") * _TWENTIETHS // (len(key) + 1)
+    counts = pl.DataFrame({"range": ranges, "key": key}).group_by("range", "key").len()
+    right = counts.group_by("range").agg(pl.col("len").max()).get_column("len").to_numpy().sum() / len(key)
+    best_guess = counts.group_by("key").agg(pl.col("len").sum()).get_column("len").to_numpy().max() / len(key)
+    return bool(right < _RESTORED or right - best_guess < _GAIN)
 
 
 def with_gap_columns(space: Space, data: Microdata, options: SelectOptions, names: Sequence[str]) -> Space:

@@ -12,7 +12,8 @@ A point holds one choice per dimension; :mod:`discreet.selection.steps.build` tu
     numbers:KEY   the treatment of a numeric key that is not recoded
     hide          the number of sensitive attributes that are blanked, those of the riskiest records first
     beside:NAME   what happens to a column that gives keys back (:mod:`discreet.selection.gaps.companions`): it is masked with the
-                  keys (dropped where one of these is recoded), dropped, averaged if it is a weight, or left as it is
+                  keys (dropped where one of these is recoded), released in ranges of near values, dropped, averaged if it is a
+                  weight, or left as it is
 
 Journals of earlier searches hold the names of dimensions and their choices: do not rename or reorder them.
 """
@@ -29,7 +30,7 @@ Point = dict[str, Choice]
 TARGETED_GENERALIZATION = "targeted_generalization"
 SCORE_TARGET = "targeted_suppression special_uniques"
 """The method that lowers the scores of special uniques, where these have a limit."""
-WITH_KEYS, DROPPED, AVERAGED, AS_IT_IS = "with the keys", "dropped", "averaged", "as it is"
+WITH_KEYS, IN_RANGES, DROPPED, AVERAGED, AS_IT_IS = "with the keys", "in ranges", "dropped", "averaged", "as it is"
 """What happens to a column that gives keys back."""
 CODED_SHARE = 0.02
 """Share of the values of a number that top and bottom coding replaces at either end."""

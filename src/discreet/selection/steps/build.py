@@ -12,6 +12,7 @@ from discreet.model.policy import Plan, Step
 from discreet.selection.space.dimensions import (
     AS_IT_IS,
     DROPPED,
+    IN_RANGES,
     TARGETED_GENERALIZATION,
     WITH_KEYS,
     Choice,
@@ -19,7 +20,7 @@ from discreet.selection.space.dimensions import (
     Space,
 )
 from discreet.selection.steps.classes import class_steps
-from discreet.selection.steps.columns import blanking_step, close_columns, numeric_key_step, recoding_steps
+from discreet.selection.steps.columns import blanking_step, close_columns, numeric_key_step, range_steps, recoding_steps
 from discreet.selection.steps.targeted import targeted_steps
 
 
@@ -43,7 +44,8 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
     coarser = {*levels, *(name for name, treatment in treatments.items() if treatment != "as is")}
     treated_beside = _treat_companions(space, point, finish, coarser)
     closed = [name for name, treatment in treated_beside.items() if treatment != WITH_KEYS and name not in hidden]
-    # no other step changes a column that becomes a single value, and most methods build classes over original values only
+    in_ranges = [name for name in closed if treated_beside[name] == IN_RANGES]
+    # no other step changes a column that becomes a single value or ranges; most methods build classes over original values only
     untouched = {*closed, *(treated_beside if finish != "local_suppression" else ())}
     levels = {name: level for name, level in levels.items() if name not in untouched}
     dropped &= set(levels)
@@ -55,7 +57,8 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
         recoded = tuple(name for name in levels if (levels[name], name in dropped) == (level, drop))
         steps += recoding_steps(recoded, space, level, drop=drop)
     steps += [blanking_step(data, name) for name in hidden]
-    steps += close_columns(data, closed, space.required_k)
+    steps += close_columns(data, [name for name in closed if name not in in_ranges], space.required_k)
+    steps += range_steps(data, in_ranges, space.required_k)
     # a column beside the keys may be known itself, and is then in classes over all known attributes already
     joined = [name for name, treatment in treated_beside.items() if treatment == WITH_KEYS and name not in over]
     # what was missing in a dropped key still differs from what was dropped

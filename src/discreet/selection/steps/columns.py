@@ -13,8 +13,8 @@ from discreet.selection.space.dimensions import (
     Space,
 )
 
-_CLASSES_OF_A_WEIGHT, _RECORDS_OF_A_WEIGHT = 5, 25
-"""Records that share an averaged sampling weight: so many times the class size, and at least so many."""
+_CLASSES_OF_A_RANGE, _RECORDS_OF_A_RANGE = 5, 25
+"""Records that share an averaged sampling weight or a range: so many times the class size, and at least so many."""
 
 
 def recoding_steps(names: Sequence[str], space: Space, level: int, *, drop: bool) -> list[Step]:
@@ -47,9 +47,23 @@ def close_columns(data: Microdata, names: Sequence[str], k: int) -> list[Step]:
     """
     groups = tuple(name for name in names if is_number_of_group(data, name))
     weights = [name for name in names if data.attribute(name).role is Role.WEIGHT]
-    size = min(max(_RECORDS_OF_A_WEIGHT, _CLASSES_OF_A_WEIGHT * k), max(2, len(data) // 2))
+    size = size_of_ranges(len(data), k)
     return [
         *([Step(method="remove_identifiers", columns=groups)] if groups else []),
         *(Step.model_validate({"method": "microaggregation", "columns": (name,), "size": size}) for name in weights),
         *(blanking_step(data, name) for name in names if name not in groups and name not in weights),
     ]
+
+
+def range_steps(data: Microdata, names: Sequence[str], k: int) -> list[Step]:
+    """The steps that release the values of columns as ranges of near ones, of many records each."""
+    size = size_of_ranges(len(data), k)
+    return [
+        Step.model_validate({"method": "microaggregation", "columns": (name,), "size": size, "publish": "ranges"})
+        for name in names
+    ]
+
+
+def size_of_ranges(records: int, k: int) -> int:
+    """The records that share an averaged weight or a range: several classes, and at most half of the table."""
+    return min(max(_RECORDS_OF_A_RANGE, _CLASSES_OF_A_RANGE * k), max(2, records // 2))
