@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 SearchMode = Literal["guided", "random"]
 _STARTS_TRIED_FIRST = 6
 """Starting points that are tried before anything else; the others alternate with the search, so that a small budget tunes too."""
+_MOVES_AT_ONCE = 2
+"""Moves in vain that may follow each other after a search on a sample."""
 _MOST_DRAWS_PER_PLAN = 6
 """A point whose plan was tried before costs nothing and does not count as a trial; this bounds how many are drawn."""
 _LONGEST_PLAN_SHARE = 0.2
@@ -96,7 +98,8 @@ class Search:
         self.draws = 0
         self.moves = 0
         """Draws that followed from the gaps of earlier plans, and are neither starting points nor neighbours."""
-        self._last_was_move = False
+        self._draws_since_move, self._moves_in_vain = math.inf, 0
+        """Other draws since the last move, and moves since the last one that led to a plan without gaps."""
         self._began, self._timed, self._time = time.monotonic(), False, math.inf
         self.fallback: Point | None = None
         """A point that is tried next if no plan meets the limits so far."""
@@ -110,9 +113,11 @@ class Search:
 
         for trial in self.study.get_trials(deepcopy=False):
             if trial.state is TrialState.COMPLETE:
-                self._count_draw(is_move=bool(trial.user_attrs.get("move")))
-                if "outcome" in trial.user_attrs:
-                    self._record(dict(trial.params), Outcome.from_journal(trial.user_attrs["outcome"]))
+                recorded = trial.user_attrs.get("outcome")
+                outcome = None if recorded is None else Outcome.from_journal(recorded)
+                self._count_draw(outcome, is_move=bool(trial.user_attrs.get("move")))
+                if outcome is not None:
+                    self._record(dict(trial.params), outcome)
             elif trial.state is TrialState.WAITING:
                 self.study.tell(self.study.ask(), state=TrialState.FAIL)  # a waiting trial must be asked for before it can fail
             elif not trial.state.is_finished():
@@ -186,15 +191,17 @@ class Search:
         if earlier is None:
             trial.set_user_attr("outcome", replace(outcome, seconds=0.0).to_journal())
         self.study.tell(trial, [outcome.risk, outcome.loss])
-        self._count_draw(is_move=move is not None)
+        self._count_draw(outcome, is_move=move is not None)
         if earlier is None:
             self._record(dict(trial.params), outcome)
         return earlier is None
 
-    def _count_draw(self, *, is_move: bool) -> None:
+    def _count_draw(self, outcome: Outcome | None, *, is_move: bool) -> None:
         self.draws += 1
         self.moves += is_move
-        self._last_was_move = is_move
+        self._draws_since_move = 0 if is_move else self._draws_since_move + 1
+        if is_move:
+            self._moves_in_vain = 0 if outcome is not None and outcome.is_acceptable else self._moves_in_vain + 1
 
     def _evaluate_in_time(self, trial_number: int, plan: Plan, end: float, longest: float | None) -> Outcome:
         """The outcome of a plan; a plan that takes too long cannot be used. Raises OutOfTimeError if the search is over."""
@@ -214,12 +221,16 @@ class Search:
     def _propose_move(self) -> Point | None:
         """The fallback if the first plan misses the limits, or a good plan without the columns that cause its gaps.
 
-        Where plans are many, one follows another kind of draw: a first plan with gaps through many columns is not worth it.
+        Other draws come between, one for each move in vain, because gaps through many columns are not worth it, and those
+        through keys cannot be closed by other columns. After a search on a sample plans are few and good, and the first moves
+        follow each other.
         """
         if self.fallback is not None and self.tried and not any(plan.outcome.meets_limits for plan in self.tried):
             point, self.fallback = {**self._treatment_of_added(), **self.fallback}, None
             return point
-        if self.mode != "guided" or (self._last_was_move and not self.after_sample):
+        pause = self._moves_in_vain - _MOVES_AT_ONCE if self.after_sample else max(1, self._moves_in_vain)
+        is_turn = self._draws_since_move >= pause
+        if self.mode != "guided" or not is_turn:
             return None
         return next((point for point in self._moves() if plan_as_json(self.build(point)) not in self.outcomes), None)
 
