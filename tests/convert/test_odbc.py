@@ -162,6 +162,7 @@ def test_the_command_line_takes_a_data_source(source: str, tmp_path: Path) -> No
     assert "would overwrite" in refused.stderr
 
 
+@pytest.mark.servers  # the driver manager, which make check does without
 def test_a_connection_string_needs_no_data_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ODBCSYSINI", str(tmp_path))
     _install(tmp_path, {})
