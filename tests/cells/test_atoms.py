@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.engine.cells.agreement import agreeing_codes
-from discreet.engine.cells.atoms import shared_atoms
+from discreet.engine.cells.atoms import read_sides, shared_atoms
 from discreet.engine.encoding.columns import encode_series
 from discreet.errors import UnexplainedCellError
 from discreet.model.cells import ColumnCells, Group, Interval, Prefix, parse_cell, parse_value, union
@@ -72,6 +72,7 @@ def _check(left, right, kind, universe):
         for there, word in enumerate(other.values.to_list()):
             if "*" in (text, word):
                 assert mine.blank[code] or theirs.blank[there]
+                assert len(mine.of(code)) == mine.number or not mine.blank[code]
                 assert there not in found
                 continue
             truth = any(_holds(text, value, kind) and _holds(word, value, kind) for value in universe)
@@ -236,3 +237,24 @@ def test_words_among_numbers_agree_with_themselves_alone():
         for code, text in enumerate(one.values.to_list())
     }
     assert found == {"0..9": ["5"], "never": ["never"], "unknown": ["unknown"]}
+
+
+def test_originals_are_read_as_the_first_kind_that_explains_every_text_of_the_release():
+    original = encode_series(pl.Series("x", ["1..2", "2014-01-05", "other"]))
+    for released, kind in (
+        (["1..2", "3"], "number"),
+        (["1..2", "2014-01-01..2014-02-01"], "date"),
+        (["1..2", "three"], "text"),
+        (["2014-01-01..2014-02-01", "other"], "date"),
+    ):
+        sides = [(original, None), (encode_series(pl.Series("x", released)), None)]
+        assert [reading.kind for reading in read_sides(sides, reference=0)] == [kind, kind], released
+
+
+def test_only_plain_values_are_single_atoms():
+    numbers = ["5", "5..7", "{5|9}", "*", "[6, 6]", ">=9"]
+    texts = ["ab", "a*", "{ab|b|c}", "*", "{ab}"]
+    for released, kind, single in ((numbers, "number", {"5", "[6, 6]"}), (texts, "text", {"ab", "{ab}"})):
+        column = encode_series(pl.Series("x", released))
+        (atoms,) = shared_atoms([(column, ColumnCells(kind=kind))])
+        assert {text for text, is_single in zip(column.values, atoms.is_single, strict=False) if is_single} == single
