@@ -320,5 +320,4 @@ class _AtomsBuilder:
         starts = np.concatenate(([0], np.cumsum(sizes)))
         none = [np.zeros(0, dtype=np.int64)]
         members = np.concatenate([self.lists[code] for code in sorted(self.lists)] or none)
-        self.first[self.blank] = self.last[self.blank] = 0
         return Atoms(self.number, self.blank, self.first, self.last, starts, members)
