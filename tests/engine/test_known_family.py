@@ -131,6 +131,56 @@ def test_all_sets_that_find_a_record_have_the_probability_of_its_units(probabili
     assert terms(tree, [], [Pattern(lost=lost)]).whole_below[0, 0, 0] == pytest.approx(expected)
 
 
+@given(
+    PROBABILITIES,
+    EPSILONS,
+    st.sampled_from(["products", "independent"]),
+    st.sampled_from([[], [[1, 0]], [[0, 2]], [[0, 3], [2, 1]], [[0, 1, 2], []]]),
+)
+@example([0.6, 0.6, 0.4], 0.144, "independent", [])  # rounding decides
+def test_sets_of_units_are_kept_with_a_likelier_larger_set_and_have_the_probability_of_their_units(
+    probabilities, epsilon, knowledge, together
+):
+    """The sets of only some attributes of kept units are there, too, with a probability of 0."""
+    everything = range(len(probabilities))
+    together = [[at for at in unit if at in everything] for unit in together]
+    units = [unit for unit in map(sorted, together) if unit]
+    units = sorted(units + [[at] for at in everything if all(at not in unit for unit in units)])
+    known = [max(probabilities[at] for at in unit) for unit in units]
+    unknown = [1 - chance if knowledge == "independent" else 1.0 for chance in known]
+
+    def factors(some, without):
+        return [one if some & set(unit) else other for unit, one, other in zip(units, known, without, strict=True)]
+
+    tree = family(probabilities, epsilon, 10_000, knowledge=knowledge, together=together)
+    likelier = [max(pair) for pair in zip(known, unknown, strict=True)]
+    assert sorted(tree.members(node) for node in range(len(tree))) == sorted(
+        some for some in all_subsets(everything) if not some or math.prod(factors(set(some), likelier)) > epsilon
+    )
+    for node in range(len(tree)):
+        some = set(tree.members(node))
+        is_whole = all(some >= set(unit) or not some & set(unit) for unit in units)
+        assert tree.chance[node] == pytest.approx(math.prod(factors(some, unknown)) if is_whole else 0.0)
+        reached = {int(tree.order[place]) for place in range(int(tree.reach[node]) + 1)}
+        upto = [factor for factor, unit in zip(factors(some, unknown), units, strict=True) if reached >= set(unit)]
+        assert tree.mass[node] == pytest.approx(math.prod(upto) if is_whole else 0.0)
+    assert tree.is_plain == (all(len(unit) == 1 for unit in units) and all(factor == 1 for factor in unknown))
+    assert [int(tree.order[place]) for place in np.flatnonzero(tree.begins)] == [
+        units[number][0] for number in sorted(range(len(units)), key=lambda at: (-known[at] / likelier[at], units[at][0]))
+    ]
+
+
+def test_a_unit_is_lost_with_any_of_its_attributes_pattern_by_pattern():
+    tree = family([0.5, 0.5, 0.5], 0.01, 100, together=[[0, 2]])
+    places = {int(at): place for place, at in enumerate(tree.order)}
+    lost = np.zeros((3, 3), dtype=np.bool_)
+    lost[0, places[0]] = lost[1, places[1]] = True
+    before = lost.copy()
+    spread = tree.spread_lost(lost)
+    assert [{at for at, place in places.items() if row[place]} for row in spread] == [{0, 2}, {1}, set()]
+    assert (lost == before).all(), "the flags that were given stay"
+
+
 def test_sums_over_many_patterns_are_those_over_each_alone():
     tree = family([0.9, 0.8, 0.7], 0.01, 100)
     patterns = [Pattern(frozenset(one)) for one in all_subsets(range(3))] * 3
