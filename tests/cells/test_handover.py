@@ -124,7 +124,7 @@ STEPS = table({"x": ["low", "high", "12", "40"]}, key=["x"]).with_cells(
     [
         # the grammar says the same, or more than is needed
         (NUMBERS, {"sources": {"0..10": ["3"]}}, {}),
-        (NUMBERS, {"sources": {"12": ["12"]}}, {}),
+        (NUMBERS, {"sources": {"12": ["12", "12.0"]}}, {}),
         (NUMBERS, {"sources": {"seen": []}}, {}),
         (NUMBERS, {"sources": {"*": ["3"]}, "nominal": {"few": Interval(0, 20)}}, {"few": "0..20"}),
         # it does not hold all that was replaced
@@ -136,12 +136,14 @@ STEPS = table({"x": ["low", "high", "12", "40"]}, key=["x"]).with_cells(
         (STEPS, {"sources": {"some": ["high", "12"]}}, {"some": "{12|60|70}"}),
         (STEPS, {"released": ["{low|12}"]}, {"{low|12}": "{12|0..5}"}),
         (STEPS, {"released": ["{12|40}"]}, {}),
+        (STEPS, {"sources": {"0..10": ["0..2", "3"]}}, {}),
+        (STEPS, {"sources": {"few": ["0..2", "12"]}, "hierarchy": AGES}, {"few": "{12|0..2}"}),
         (STEPS, {"nominal": {"few": Interval(0, 20)}}, {"few": "0..20"}),
         # leaves of a hierarchy become an interval that holds no other leaf
         (NUMBERS, {"sources": {"few": ["young", "40"]}, "hierarchy": AGES}, {"few": "[10, 40]"}),
         (NUMBERS, {"sources": {"few": ["young", "50"]}, "hierarchy": AGES}, {"few": "{10|12|50}"}),
         (NUMBERS, {"sources": {"one": ["10"]}, "hierarchy": AGES}, {"one": "10"}),
-        (STEPS, {"sources": {"few": ["low", "12"]}, "hierarchy": AGES}, {"few": "{12|0..5}"}),
+        (STEPS, {"sources": {"few": ["low", "10", "12"]}, "hierarchy": AGES}, {"few": "{10|12|0..5}"}),
     ],
     ids=str,
 )
@@ -151,6 +153,10 @@ def test_a_label_stands_for_all_that_it_replaces(data, options, labels):
     assert {text: parse_cell(cell, "number") or cell for text, cell in found.items()} == {
         text: parse_cell(cell, "number") or cell for text, cell in labels.items()
     }
+
+
+def test_labels_of_a_later_step_have_the_kind_of_the_original_values():
+    assert [describe_labels(data, "x", pl.Series("x", ["low"])).kind for data in (STEPS, NUMBERS)] == ["number", "number"]
 
 
 def test_a_label_that_is_also_a_leaf_is_the_leaf_where_another_label_replaces_it():
