@@ -7,7 +7,7 @@ from discreet.engine.cells.containment import read_containment
 from discreet.engine.cells.reader import meaning_of, read_column
 from discreet.engine.encoding.columns import encode_series
 from discreet.errors import UnexplainedCellError
-from discreet.model.cells import ColumnCells, Group, Interval
+from discreet.model.cells import ColumnCells, Group, Interval, Prefix
 from discreet.model.hierarchy import Hierarchy
 
 TOWNS = Hierarchy.from_rows((("a", "north", "*"), ("b", "north", "*"), ("c", "south", "*"), ("d", "south", "*")))
@@ -157,3 +157,29 @@ def test_the_share_of_a_cell_does_not_depend_on_lists_beside_it():
     containment = read_containment(encode_series(pl.Series("x", ["m"])), released, numeric=False)
     assert containment.share.tolist() == [0.0] * 4, "each contains the one value"
     assert containment.matrix().ravel().tolist() == [True, True, True, False]
+
+
+def test_what_a_label_of_a_hierarchy_looks_like_does_not_matter_unless_it_is_an_interval():
+    texts = Hierarchy.from_rows((("41", "4*", "*"), ("420", "4*", "*"), ("50", "5", "*")))
+    code, reading = read(["4*", "50"], hierarchy=texts)
+    assert reading.cells == {code["4*"]: Group(frozenset({"41", "420"}))}
+    numbers = Hierarchy.from_rows(
+        (
+            ("1", "{1|2}", "*"),
+            ("2", "{1|2}", "*"),
+            ("3", "{1|2}", "*"),
+            ("7", "many", "*"),
+            ("8", "many", "*"),
+            ("NA", "many", "*"),
+        )
+    )
+    code, reading = read(["{1|2}", "many", "7"], "number", hierarchy=numbers)
+    assert reading.cells == {code["{1|2}"]: Group(frozenset("123")), code["many"]: Group(frozenset("78"))}
+    assert not reading.blank[:-1].any()
+
+
+def test_cells_behind_a_declared_label_are_read_too():
+    code, reading = read(["1x", "3..4", "9"], "number", cells=ColumnCells(kind="number", labels={"1x": "1..2"}))
+    assert reading.cells == {code["1x"]: Interval(1, 2), code["3..4"]: Interval(3, 4)}
+    code, reading = read(["ab", "a*", "*"], cells=ColumnCells(kind="text"))
+    assert reading.cells == {code["a*"]: Prefix("a", 2)}

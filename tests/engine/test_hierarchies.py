@@ -143,6 +143,8 @@ def test_bounds_are_multiples_of_the_decimal_width():
     assert interval_bins(np.array([1, 3, 4]), 2.5, 1.0).tolist() == [0, 0, 1]
     assert interval_bins(np.array([1, 3, 4]), 2.0, 1.5).tolist() == [-1, 0, 1]
     assert interval_bins(np.array([], dtype=np.int64), 2.0, 0.0).tolist() == []
+    far = 4_600_000_000_000_000_000  # so that their distance is no 64-bit integer
+    assert interval_bins(np.array([2**62 + 64]), 4.0, -float(far)).tolist() == [(2**62 + 64 + far) // 4]
 
 
 def test_a_number_lies_in_the_interval_as_it_is_written_where_bounds_are_rounded():

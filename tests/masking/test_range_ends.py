@@ -189,6 +189,11 @@ def test_a_cell_holds_two_units_and_two_values_that_fill_it_are_told_apart_from_
         assert (first[0], last[0]) == expected
 
 
+def test_the_unit_divides_every_moment_and_not_only_some():
+    low, high = datetime.datetime(2014, 5, 13), datetime.datetime(2014, 5, 16, 5)
+    assert round_all([low, high])[0][2:] == cells_of(low, high, "6h", datetime.timedelta(hours=1))
+
+
 @pytest.mark.parametrize(("keeps_low", "keeps_high"), [(False, False), (True, False), (False, True)])
 def test_a_published_range_leaves_at_least_two_values_possible_at_each_end(keeps_low, keeps_high):
     """Whoever knows how ends are rounded still cannot tell an end that few records hold from the two published ends."""
