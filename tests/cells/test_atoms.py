@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.engine.cells.agreement import agreeing_codes
-from discreet.engine.cells.atoms import shared_atoms
+from discreet.engine.cells.atoms import read_sides, shared_atoms
 from discreet.engine.encoding.columns import encode_series
 from discreet.errors import UnexplainedCellError
 from discreet.model.cells import ColumnCells, Group, Interval, Prefix, parse_cell, parse_value, union
@@ -72,6 +72,7 @@ def _check(left, right, kind, universe):
         for there, word in enumerate(other.values.to_list()):
             if "*" in (text, word):
                 assert mine.blank[code] or theirs.blank[there]
+                assert not mine.blank[code] or set(mine.of(code)) >= set(theirs.of(there))
                 assert there not in found
                 continue
             truth = any(_holds(text, value, kind) and _holds(word, value, kind) for value in universe)
@@ -224,9 +225,16 @@ def test_cells_agree_beyond_the_last_and_before_the_first_number_that_a_column_n
     _check([">5", "<0"], [">5", "<0", "5", "0"], "number", NUMBERS)
 
 
+def test_complements_of_both_halves_of_the_axis_do_not_agree():
+    below, above = Interval(-np.inf, 5, False, False), Interval(5, np.inf, True, False)
+    left, right = (str(Group(frozenset({"1"}), frozenset({half}), True)) for half in (below, above))
+    _check([left, right], [right, "5", "4"], "number", NUMBERS)
+
+
 def test_words_among_numbers_agree_with_themselves_alone():
     one, other = (
-        encode_series(pl.Series("x", side)) for side in (["0..9", "never", "unknown"], ["5", "unknown", "never", "older"])
+        encode_series(pl.Series("x", side))
+        for side in (["0..9", ">=9", "!{5}", "never", "unknown"], ["5", "unknown", "never", "older"])
     )
     mine, theirs = shared_atoms([(one, None), (other, None)])
     starts, members = agreeing_codes(mine, theirs)
@@ -235,4 +243,57 @@ def test_words_among_numbers_agree_with_themselves_alone():
         text: [labels[there] for there in members[starts[code] : starts[code + 1]]]
         for code, text in enumerate(one.values.to_list())
     }
-    assert found == {"0..9": ["5"], "never": ["never"], "unknown": ["unknown"]}
+    words = ["never", "older", "unknown"]
+    assert found == {"0..9": ["5"], ">=9": [], "!{5}": words, "never": ["never"], "unknown": ["unknown"]}
+
+
+def test_originals_are_read_as_the_first_kind_that_explains_every_text_of_the_release():
+    original = encode_series(pl.Series("x", ["1..2", "2014-01-05", "other"]))
+    for released, kind in (
+        (["1..2", "3"], "number"),
+        (["1..2", "2014-01-01..2014-02-01"], "date"),
+        (["1..2", "2014-01-05T10:00..2014-01-05T12:00"], "datetime"),
+        (["1..2", "three"], "text"),
+        (["2014-01-01..2014-02-01", "other"], "date"),
+    ):
+        sides = [(original, None), (encode_series(pl.Series("x", released)), None)]
+        assert [reading.kind for reading in read_sides(sides, reference=0)] == [kind, kind], released
+
+
+def test_only_plain_values_are_single_atoms():
+    numbers = ["5", "5..7", "{5|9}", "*", "[6, 6]", ">=9"]
+    texts = ["ab", "a*", "{ab|b|c}", "*", "{ab}"]
+    for released, kind, single in ((numbers, "number", {"5", "[6, 6]"}), (texts, "text", {"ab", "{ab}"})):
+        column = encode_series(pl.Series("x", released))
+        (atoms,) = shared_atoms([(column, ColumnCells(kind=kind))])
+        assert {text for text, is_single in zip(column.values, atoms.is_single, strict=False) if is_single} == single
+
+
+def test_columns_are_compared_as_the_kind_that_holds_the_values_of_all():
+    days = encode_series(pl.Series("x", [datetime.date(2014, 1, 1), datetime.date(2014, 1, 3)]))
+    moments = encode_series(pl.Series("x", [datetime.datetime(2014, 1, 1), datetime.datetime(2014, 1, 1, 12)]))
+    words, nothing = encode_series(pl.Series("x", ["a", "b"])), encode_series(pl.Series("x", [], dtype=pl.Int64))
+    for columns, kind in (
+        ([days, moments], "datetime"),
+        ([moments, days], "datetime"),
+        ([days, days], "date"),
+        ([moments, moments], "datetime"),
+        ([nothing, words], "text"),
+    ):
+        assert {reading.kind for reading in read_sides([(column, None) for column in columns])} == {kind}
+    starts, members = agreeing_codes(*shared_atoms([(days, None), (moments, None)]))
+    assert (starts.tolist(), members.tolist()) == ([0, 1, 1], [0]), "a day is its first moment"
+
+
+def test_an_original_value_that_is_also_a_label_is_that_value_alone():
+    tree = Hierarchy.from_rows([("a", "ab"), ("b", "ab"), ("ab", "ab")])
+    true, released = (encode_series(pl.Series("x", texts)) for texts in (["a", "ab", "b"], ["a", "ab"]))
+    mine, theirs = shared_atoms([(true, None), (released, None)], hierarchy=tree, reference=0)
+    starts, members = agreeing_codes(theirs, mine)
+    assert (starts.tolist(), members.tolist()) == ([0, 1, 4], [0, 0, 1, 2])
+
+
+def test_an_original_without_values_says_nothing_about_the_texts_of_a_release():
+    released = encode_series(pl.Series("x", ["a"]))
+    _, theirs = shared_atoms([(encode_series(pl.Series("x", [], dtype=pl.String)), None), (released, None)], reference=0)
+    assert theirs.is_single[0]

@@ -33,8 +33,12 @@ def test_numbers_of_two_columns_compare_on_one_scale_as_they_do_in_python(left, 
 
 
 @pytest.mark.parametrize(
-    ("values", "kind"), [([1, 2**63 - 1], "i"), ([1, 2**63], "O"), ([1, 0.5, EDGE], "f"), ([EDGE + 1, 0.5], "O"), ([], "i")]
-)
+    ("values", "kind"),
+    [
+        ([1, 2**63 - 1], "i"), ([1, 2**63], "O"), ([1, 0.5, EDGE], "f"), ([EDGE + 1, 0.5], "O"), ([], "i"),
+        ([-(2**63), 1], "i"), ([-(2**63) - 1], "O"), ([-EDGE, 0.5], "f"), ([-EDGE - 1, 0.5], "O"),
+    ],
+)  # fmt: skip
 def test_an_array_is_as_narrow_as_it_can_be_without_rounding(values, kind):
     array = exact_array(values)
     assert (array.dtype.kind, array.tolist()) == (kind, values)
@@ -58,6 +62,23 @@ def test_a_value_has_the_same_position_in_a_column_and_by_itself(value, dtype, e
     assert is_native(series.dtype, kind_of(series.dtype))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "kind"),
+    [
+        (pl.Int8(), "number"), (pl.Float32(), "number"), (pl.UInt128(), "number"), (pl.Date(), "date"), (pl.Time(), "time"),
+        (pl.Datetime("ms"), "datetime"), (pl.Duration("us"), "duration"), (pl.Boolean(), "boolean"), (pl.String(), "text"),
+        (pl.Null(), "text"),
+    ],
+)  # fmt: skip
+def test_the_type_of_a_column_tells_the_kind_of_its_values(dtype, kind):
+    assert kind_of(dtype) == kind
+
+
+def test_a_zero_has_no_sign():
+    zeros = [native_positions(pl.Series([-0.0])), text_positions(pl.Series(["-0.0"]), "number")[0], exact_array([-0.0, 1])]
+    assert not any(np.signbit(zero[0]) for zero in (*zeros, *same_scale([np.array([-0.0, 0.5]), np.array([2**60 + 1])])))
+
+
 def test_a_date_is_native_where_datetimes_are_expected_and_a_number_is_not():
     assert is_native(pl.Date(), "datetime")
     assert is_native(pl.Datetime(), "date")
@@ -69,10 +90,18 @@ def test_a_date_is_native_where_datetimes_are_expected_and_a_number_is_not():
 
 @pytest.mark.parametrize(
     "texts",
-    [["1", " 2.5 ", "x", "nan", ""], [str(EDGE + 1), "7"], [str(EDGE + 1), "0.5"], [str(2**64), "1"], [str(-EDGE - 1), "y"]],
+    [
+        ["1", " 2.5 ", "x", "nan", ""],
+        [str(EDGE + 1), "7"],
+        [str(EDGE + 1), "0.5"],
+        [str(2**64), "1"],
+        [str(-EDGE - 1), "y"],
+        ["inf", "-inf"],
+        [],
+    ],
 )
 def test_texts_of_numbers_keep_every_digit_and_others_are_no_numbers(texts):
-    positions, plain = text_positions(pl.Series("x", texts), "number")
+    positions, plain = text_positions(pl.Series("x", texts, dtype=pl.String), "number")
 
     def read(text):
         try:
@@ -94,4 +123,6 @@ def test_texts_of_dates_are_read_with_and_without_others_among_them():
     assert (positions.tolist(), plain.tolist()) == ([DAY, 2 * DAY], [True, True])
     positions, plain = text_positions(pl.Series("x", ["1970-01-02", "1970-1"]), "date")
     assert (positions[0], plain.tolist()) == (DAY, [True, False])
+    for wrong in ("1970-13-45", "1970-1-2", "1970-01-2 "):
+        assert text_positions(pl.Series("x", ["1970-01-02", wrong]), "date")[1].tolist() == [True, False]
     assert np.asarray(text_positions(pl.Series("x", ["01:00:00"]), "time")[0]).tolist() == [3_600_000_000]

@@ -7,7 +7,7 @@ from discreet.engine.cells.containment import read_containment
 from discreet.engine.cells.reader import meaning_of, read_column
 from discreet.engine.encoding.columns import encode_series
 from discreet.errors import UnexplainedCellError
-from discreet.model.cells import ColumnCells, Group, Interval
+from discreet.model.cells import ColumnCells, Group, Interval, Prefix
 from discreet.model.hierarchy import Hierarchy
 
 TOWNS = Hierarchy.from_rows((("a", "north", "*"), ("b", "north", "*"), ("c", "south", "*"), ("d", "south", "*")))
@@ -122,3 +122,64 @@ def test_a_label_of_a_hierarchy_that_reads_as_an_interval_is_the_interval():
     ages = Hierarchy.from_rows((("10", "10..20", "*"), ("15", "10..20", "*"), ("25", "20..30", "*"), ("26", "20..30", "*")))
     code, reading = read(["10..20", "25"], "number", hierarchy=ages)
     assert reading.cells == {code["10..20"]: Interval(10, 20)}, "values between its leaves, too"
+
+
+def test_the_share_of_an_interval_is_its_width_unless_the_attribute_is_said_to_be_no_number():
+    containment = read_containment(encode_series(pl.Series("age", [20, 30, 40, 60])), encode_series(pl.Series("age", ["20..45"])))
+    assert containment.share.tolist() == [0.625]
+    shares = encode_series(pl.Series("share", [0.25, 0.5, 1.0]))
+    assert read_containment(shares, encode_series(pl.Series("share", ["0.25..0.625"]))).share.tolist() == [0.5]
+
+
+def test_the_share_of_a_group_counts_values_behind_its_patterns_and_is_never_above_one():
+    true = encode_series(pl.Series("x", ["a", "ba", "bb", "c"]))
+    assert read_containment(true, encode_series(pl.Series("x", ["{a|b*}"]))).share.tolist() == [0.75]
+    assert read_containment(true, encode_series(pl.Series("x", ["{a|b|c|d|e}"]))).share.tolist() == [1.0]
+
+
+def test_a_text_that_is_no_value_of_the_originals_kind_is_an_error_in_a_release():
+    with pytest.raises(UnexplainedCellError, match="holds 'middle', which is no number"):
+        read_containment(encode_series(pl.Series("age", [20, 30])), encode_series(pl.Series("age", ["20", "middle"])))
+
+
+def test_a_list_contains_its_texts_also_where_their_codes_are_not_in_the_order_of_their_lengths():
+    true = encode_series(pl.Series("x", ["a", "aa", "b", "c"]))
+    containment = read_containment(true, encode_series(pl.Series("x", ["{aa|b}"])), numeric=False)
+    assert [true.values[int(code)] for code in containment.matrix()[0].nonzero()[0]] == ["aa", "b"]
+
+
+def test_the_share_of_a_cell_does_not_depend_on_lists_beside_it():
+    places = Hierarchy.from_rows((("a", "Übrige"), ("b", "Übrige"), ("c", "Ort"), ("d", "Ort")))
+    true, released = (encode_series(pl.Series("x", texts)) for texts in (["a", "b", "c", "d"], ["Übrige", "{a|c|d}"]))
+    containment = read_containment(true, released, places, numeric=False)
+    assert dict(zip(released.values.to_list(), containment.share.tolist(), strict=True)) == {"Übrige": 0.5, "{a|c|d}": 0.75}
+    released = encode_series(pl.Series("x", ["!{b}", "!{c}", "!{d}", "a"]))
+    containment = read_containment(encode_series(pl.Series("x", ["m"])), released, numeric=False)
+    assert containment.share.tolist() == [0.0] * 4, "each contains the one value"
+    assert containment.matrix().ravel().tolist() == [True, True, True, False]
+
+
+def test_what_a_label_of_a_hierarchy_looks_like_does_not_matter_unless_it_is_an_interval():
+    texts = Hierarchy.from_rows((("41", "4*", "*"), ("420", "4*", "*"), ("50", "5", "*")))
+    code, reading = read(["4*", "50"], hierarchy=texts)
+    assert reading.cells == {code["4*"]: Group(frozenset({"41", "420"}))}
+    numbers = Hierarchy.from_rows(
+        (
+            ("1", "{1|2}", "*"),
+            ("2", "{1|2}", "*"),
+            ("3", "{1|2}", "*"),
+            ("7", "many", "*"),
+            ("8", "many", "*"),
+            ("NA", "many", "*"),
+        )
+    )
+    code, reading = read(["{1|2}", "many", "7"], "number", hierarchy=numbers)
+    assert reading.cells == {code["{1|2}"]: Group(frozenset("123")), code["many"]: Group(frozenset("78"))}
+    assert not reading.blank[:-1].any()
+
+
+def test_cells_behind_a_declared_label_are_read_too():
+    code, reading = read(["1x", "3..4", "9"], "number", cells=ColumnCells(kind="number", labels={"1x": "1..2"}))
+    assert reading.cells == {code["1x"]: Interval(1, 2), code["3..4"]: Interval(3, 4)}
+    code, reading = read(["ab", "a*", "*"], cells=ColumnCells(kind="text"))
+    assert reading.cells == {code["a*"]: Prefix("a", 2)}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from discreet.engine.cells.weights import cell_weights, largest_weight
 from discreet.engine.encoding.columns import encode_series, value_weights
 from discreet.model.attribute import Attribute
-from discreet.model.cells import ColumnCells, Group, Interval, Prefix
+from discreet.model.cells import ColumnCells, Group, Interval, Prefix, parse_cell
 
 NUMBERS = [number / 2 for number in range(-8, 30)]
 PAY = Attribute(sensitivity=0.5, values={"<2": 0.9, "4..6": 0.6, "8": 0.3}, default=0.1)
@@ -64,3 +64,14 @@ def test_the_codes_of_a_column_weigh_by_what_their_labels_stand_for() -> None:
     assert cell_weights(column, PAY, None).tolist() == value_weights(column, PAY).tolist()
     unweighted = PAY.model_copy(update={"values": {}})
     assert set(cell_weights(column, unweighted, cells)) == {unweighted.sensitivity * unweighted.unlisted}
+
+
+def test_a_text_without_a_meaning_weighs_what_it_would_without_declared_labels() -> None:
+    column, cells = encode_series(pl.Series("pay", ["low", "words"])), ColumnCells(kind="number", labels={"low": "<2"})
+    assert cell_weights(column, PAY, cells)[1] == value_weights(column, PAY)[1]
+
+
+def test_an_interval_of_days_is_not_compared_with_listed_intervals_of_numbers() -> None:
+    may = parse_cell("2014-05", "date")
+    assert isinstance(may, Interval)
+    assert largest_weight(may, PAY, "date") == PAY.unlisted

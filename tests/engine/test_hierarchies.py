@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from discreet import Microdata, Policy
 from discreet.engine.cells.hierarchies import hierarchy_of, leaf_codes, level_codes, usable_hierarchy
-from discreet.engine.cells.intervals import interval_bins, interval_of_bin
+from discreet.engine.cells.intervals import interval_bins, interval_of_bin, quantile_levels, width_levels
 from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, SourceError
 from discreet.model.cells import parse_interval
@@ -90,7 +90,10 @@ def test_hierarchy_rules_produce_the_documented_labels():
         (["a"], {"groups": [{"g": ["a"], "h": ["a"]}]}, "puts 'a' in 'g' and in 'h'"),
         (["a"], {"widths": [5]}, "needs numbers, but 'x' holds 'a'"),
         ([1, 2], {"widths": [5, 12]}, "12.0 is none of 5.0"),
+        ([1, 2], {"widths": [5, 5]}, "5.0 is none of 5.0"),
+        ([1, 2], {"widths": [5, 13]}, "13.0 is none of 5.0"),
         ([1, 2], {"quantiles": [4, 3]}, "3 does not divide 4"),
+        ([1, 2], {"quantiles": [4, 4]}, "4 does not divide 4"),
         (["x"], {"dates": ["year"]}, "needs dates such as 2014-05-31, but 'x' holds 'x'"),
         ([1], {"dates": ["year"]}, "needs dates, but 'x' is Int64"),
     ],
@@ -132,6 +135,32 @@ WHOLE = st.sampled_from([-(2**63), -(2**62), -1, 0, 7, 2**62, 2**63 - 1])
 def test_whole_numbers_of_any_size_are_divided_without_rounding(values, width, origin):
     bins = interval_bins(np.array(values, dtype=np.int64), float(width), float(origin))
     assert bins.tolist() == [(value - origin) // width for value in values]
+
+
+def test_bounds_are_multiples_of_the_decimal_width():
+    assert width_levels(np.array([0.3, 0.7]), [0.1, 0.2], 0.0, "x") == [["0.3..0.4", "0.7..0.8"], ["0.2..0.4", "0.6..0.8"]]
+    assert width_levels(np.array([1, 3, 4]), [2.5], 0.5, "x") == [["0.5..3", "3..5.5", "3..5.5"]]
+    assert interval_bins(np.array([1, 3, 4]), 2.5, 1.0).tolist() == [0, 0, 1]
+    assert interval_bins(np.array([1, 3, 4]), 2.0, 1.5).tolist() == [-1, 0, 1]
+    assert interval_bins(np.array([], dtype=np.int64), 2.0, 0.0).tolist() == []
+    far = 4_600_000_000_000_000_000  # so that their distance is no 64-bit integer
+    assert interval_bins(np.array([2**62 + 64]), 4.0, -float(far)).tolist() == [(2**62 + 64 + far) // 4]
+
+
+def test_a_number_lies_in_the_interval_as_it_is_written_where_bounds_are_rounded():
+    """Bounds are floats: 2**60 and more have none between multiples of 128."""
+    number = 1_152_921_504_606_849_001
+    assert interval_of_bin(1_152_921_504_606_849, 1000.0, 0.5).lower > number
+    assert interval_bins(np.array([number]), 1000.0, 0.5).tolist() == [1_152_921_504_606_848]
+    assert interval_bins(np.array([1.0], dtype=object), 1.0, 1e-17).tolist() == [1]
+    with pytest.raises(DataError, match="1152921504606846975 lies in no interval of the width 1"):
+        interval_bins(np.array([2**60 - 1]), 1.0, 0.5)
+
+
+def test_a_value_that_most_records_have_begins_no_interval_of_its_own_before_it():
+    assert quantile_levels(np.array([1.0, 2.0, 3.0]), np.array([9, 1, 1]), [2], "x") == [["[1, 3]"] * 3]
+    assert quantile_levels(np.array([1.0, 2.0, 3.0]), np.array([1, 1, 9]), [2], "x") == [["1..3", "1..3", "[3, 3]"]]
+    assert quantile_levels(np.array([1.0, 2.0]), np.array([1, 1]), [2], "x") == [["1..2", "[2, 2]"]]
 
 
 @settings(deadline=None, max_examples=60)

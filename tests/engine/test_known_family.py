@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.family import family, fitting_epsilon
 from discreet.engine.known_sets.terms import Pattern, terms
 from discreet.errors import ParameterError
 
@@ -67,6 +67,16 @@ def test_as_many_sets_as_allowed_are_kept_and_one_more_is_refused_with_an_epsilo
     fitting = float(str(caught.value).split("epsilon: ")[1].split()[0])
     assert len(family(probabilities, fitting, number - 1)) <= number - 1
     assert len(family(probabilities, fitting * 0.99, 100)) > number - 2, "hardly a smaller one would fit"
+
+
+@given(
+    st.lists(st.sampled_from([0.9, 0.8, 0.5, 0.3, 0.11]), max_size=5).map(lambda one: sorted(one, reverse=True)),
+    st.integers(1, 40),
+)
+def test_the_epsilon_that_fits_is_the_probability_of_the_next_likeliest_set(falling, most):
+    products = sorted((math.prod(some) for some in all_subsets(falling)), reverse=True)
+    expected = products[most] * (1 + 1e-5) if most < len(products) else 0.0
+    assert fitting_epsilon(falling, most) == pytest.approx(expected, rel=1e-9)
 
 
 def test_attributes_that_may_be_known_are_named_by_falling_probability_and_others_are_not():
@@ -129,6 +139,60 @@ def test_all_sets_that_find_a_record_have_the_probability_of_its_units(probabili
         known, unknown = tree.probabilities[places[0]], tree.unknown[places[0]]
         expected *= unknown if lost & set(places) else known + unknown
     assert terms(tree, [], [Pattern(lost=lost)]).whole_below[0, 0, 0] == pytest.approx(expected)
+
+
+@given(
+    PROBABILITIES,
+    EPSILONS,
+    st.sampled_from(["products", "independent"]),
+    st.sampled_from([[], [[1, 0]], [[0, 2]], [[0, 3], [2, 1]], [[0, 1, 2], []]]),
+)
+@example([0.1, 0.2, 0.3], 0.006, "products", [])  # rounding decides: the product is greater in this order only
+def test_sets_of_units_are_kept_with_a_likelier_larger_set_and_have_the_probability_of_their_units(
+    probabilities, epsilon, knowledge, together
+):
+    """The sets of only some attributes of kept units are there, too, with a probability of 0."""
+    everything = range(len(probabilities))
+    together = [[at for at in unit if at in everything] for unit in together]
+    units = [unit for unit in map(sorted, together) if unit]
+    units = sorted(units + [[at] for at in everything if all(at not in unit for unit in units)])
+    known = [max(probabilities[at] for at in unit) for unit in units]
+    unknown = [1 - chance if knowledge == "independent" else 1.0 for chance in known]
+
+    def factors(some, without):
+        return [one if some & set(unit) else other for unit, one, other in zip(units, known, without, strict=True)]
+
+    tree = family(probabilities, epsilon, 10_000, knowledge=knowledge, together=together)
+    likelier = [max(pair) for pair in zip(known, unknown, strict=True)]
+    assert sorted(tree.members(node) for node in range(len(tree))) == sorted(
+        some for some in all_subsets(everything) if not some or math.prod(factors(set(some), likelier)) > epsilon
+    )
+    for node in range(len(tree)):
+        some = set(tree.members(node))
+        is_whole = all(some >= set(unit) or not some & set(unit) for unit in units)
+        assert tree.chance[node] == pytest.approx(math.prod(factors(some, unknown)) if is_whole else 0.0)
+        reached = {int(tree.order[place]) for place in range(int(tree.reach[node]) + 1)}
+        upto = [factor for factor, unit in zip(factors(some, unknown), units, strict=True) if reached >= set(unit)]
+        assert tree.mass[node] == pytest.approx(math.prod(upto) if is_whole else 0.0)
+    places = range(len(tree.order))
+    begins, chances, others = tree.begins.tolist(), tree.probabilities.tolist(), tree.unknown.tolist()
+    assert tree.either.tolist() == [chances[at] + others[at] if begins[at] else 1.0 for at in places]
+    assert tree.parent[0] == 0
+    assert tree.is_plain == (all(len(unit) == 1 for unit in units) and all(factor == 1 for factor in unknown))
+    assert [int(tree.order[place]) for place in np.flatnonzero(tree.begins)] == [
+        units[number][0] for number in sorted(range(len(units)), key=lambda at: (-known[at] / likelier[at], units[at][0]))
+    ]
+
+
+def test_a_unit_is_lost_with_any_of_its_attributes_pattern_by_pattern():
+    tree = family([0.5, 0.5, 0.5], 0.01, 100, together=[[0, 2]])
+    places = {int(at): place for place, at in enumerate(tree.order)}
+    lost = np.zeros((3, 3), dtype=np.bool_)
+    lost[0, places[0]] = lost[1, places[1]] = True
+    before = lost.copy()
+    spread = tree.spread_lost(lost)
+    assert [{at for at, place in places.items() if row[place]} for row in spread] == [{0, 2}, {1}, set()]
+    assert (lost == before).all(), "the flags that were given stay"
 
 
 def test_sums_over_many_patterns_are_those_over_each_alone():

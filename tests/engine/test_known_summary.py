@@ -171,3 +171,30 @@ def test_sizes_lie_between_one_and_the_table_and_are_undefined_where_nothing_can
     assert np.isnan(sizes.upper[2])
     assert sizes.value[3] == sizes.lower[3] == pytest.approx(5.0), "the lower bound, where no set was kept"
     assert effective_sizes(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), 0).value.tolist() == []
+
+
+def test_statistics_are_plain_numbers_of_the_records_and_not_what_they_are_judged_by():
+    sizes = Sizes(*(np.array([6.0, math.nan, 4.0]) for _ in range(3)))
+    summary = added(0.01, (*(np.array([0.5, 0.0, 20.0]) for _ in range(3)), sizes))
+    assert "threshold" not in summary.statistics()
+    assert summary.statistics()["sized"] == 2
+    assert summary.fields(1, 4, [0.0] * 5, None)["histogram"] == {"0": 2, "1e-01": 1, "1e+00": 0, "1e+01": 1}
+
+
+def test_every_number_of_the_sizes_that_is_uncertain_is_named_and_no_other():
+    risk = (np.array([0.001, 0.002]),) * 3
+    wide = added(0.01, (*risk, Sizes(np.array([6.0, 8.0]), np.array([4.0, 8.0]), np.array([6.0, 8.0]))))
+    (note,) = wide.notes(2, wide.bounds(2, 6.0))
+    for name, ends in (("effective_k_min", "4 and 6"), ("effective_k_median", "4 and 6"), ("below_5", "0 and 1")):
+        assert f"{name} is between {ends}" in note
+    undefined = Sizes(*(np.full(2, math.nan) for _ in range(3)))
+    bounds = added(0.01, (*risk, undefined)).bounds(2, None)
+    assert {"effective_k_min", "effective_k_median"}.isdisjoint(bounds)
+    assert added(0.01, (*risk, undefined)).notes(2, bounds) == ()
+    assert "effective_k_min" not in wide.bounds(2, None)
+
+
+def test_a_risk_that_is_only_possible_is_something_to_learn():
+    nothing = Sizes(*(np.full(1, math.nan) for _ in range(3)))
+    possible = added(0.5, (np.zeros(1), np.zeros(1), np.array([0.1]), nothing))
+    assert possible.notes(1, possible.bounds(1, None)) == ()

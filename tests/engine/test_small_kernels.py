@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.engine.known_sets import kernels, small_kernels
 from discreet.engine.known_sets import threads as known_threads
 from discreet.engine.known_sets.sums import known_sets
 from discreet.engine.runtime.compiled import Kernel
@@ -66,6 +67,14 @@ def test_numpy_and_compiled_kernels_give_the_same_sums_to_the_last_bit(
             made.append(known_sets(fresh, epsilon=epsilon, max_sets=10_000, missing=missing, everyone=everyone).per_record)
     for name in FIELDS:
         assert np.array_equal(getattr(made[0], name), getattr(made[1], name)), name
+
+
+@given(st.lists(st.integers(0, 4), max_size=9), st.integers(5, 7))
+def test_members_are_sorted_by_group_also_where_the_last_groups_are_empty(group: list[int], groups: int) -> None:
+    for sort in (small_kernels.sort_by_group, kernels.sort_by_group.function):
+        order, begin = sort(np.array(group, dtype=np.uint32), groups)
+        parts = [order[begin[at] : begin[at + 1]].tolist() for at in range(groups)]
+        assert parts == [[place for place, own in enumerate(group) if own == at] for at in range(groups)]
 
 
 def test_the_risk_of_a_small_table_is_measured_without_the_compiler(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections import Counter, defaultdict
 from decimal import Decimal
 
@@ -109,6 +110,88 @@ def test_only_the_end_that_enough_records_hold_stays(low, width, keeps_low, keep
 )
 def test_ends_are_written_down_for_some_ranges(values, expected):
     assert round_all(values)[0 if len(values) == 2 else 1][2:] == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0.5, 0.75, 3.25], (0.5, 3.25)),
+        ([float("-inf"), float("inf")], (float("-inf"), float("inf"))),
+        ([datetime.time(1), datetime.time(2)], (datetime.time(1), datetime.time(2))),
+        ([datetime.date(1, 1, 2), datetime.date(1, 1, 5)], (datetime.date(1, 1, 1), datetime.date(1, 1, 6))),
+        ([datetime.date(9999, 12, 28), datetime.date(9999, 12, 31)], (datetime.date(9999, 12, 27), datetime.date(9999, 12, 31))),
+        ([datetime.date(3, 5, 1), datetime.date(9998, 5, 1)], (datetime.date(1, 1, 1), datetime.date(9999, 12, 31))),
+    ],
+    ids=str,
+)
+def test_ends_without_a_next_number_or_day_stay(values, expected):
+    ((below, above),) = [ends[2:] for ends in round_all(values) if ends[:2] == (min(values), max(values))]
+    assert (below, above) == expected
+
+
+def test_an_infinite_end_stays_and_finite_ends_of_the_same_column_are_rounded():
+    for low, high, below, above in round_all([float("-inf"), 1.0, 8.0, float("inf")]):
+        assert math.isfinite(low) or below == low
+        assert math.isfinite(high) or above == high
+        assert (low, high) != (1.0, 8.0) or (below, above) == (0.0, 9.0)
+
+
+UNIT = datetime.timedelta(microseconds=1)
+PERIODS = [
+    *((f"{number}us", number * UNIT) for number in (2, 10, 100)),
+    *((f"{number}ms", number * 1000 * UNIT) for number in (1, 2, 10, 100)),
+    *((f"{number}s", datetime.timedelta(seconds=number)) for number in (1, 2, 10)),
+    *((f"{number}m", datetime.timedelta(minutes=number)) for number in (1, 2, 10)),
+    *((f"{number}h", datetime.timedelta(hours=number)) for number in (1, 2, 6)),
+    *((name, datetime.timedelta(days=days)) for name, days in (("1d", 1), ("2d", 2), ("1w", 7))),
+    *((name, datetime.timedelta(days=days)) for name, days in (("1mo", 31), ("1q", 92), ("1y", 366), ("10y", 3653))),
+]
+
+
+def cells_of(low, high, every, unit):
+    """The first moment of the lower end's calendar period and the last one of the upper end's."""
+    ends = pl.Series([low, high]).dt.truncate(every)
+    return ends[0], ends.dt.offset_by(every)[1] - unit
+
+
+@pytest.mark.parametrize("place", range(len(PERIODS)), ids=[name for name, _ in PERIODS])
+def test_moments_are_rounded_to_the_longest_period_that_is_at_most_a_fifth_of_the_range(place):
+    low = datetime.datetime(2014, 5, 13, 10, 47, 33, 123457)
+    high = low + 5 * PERIODS[place][1]
+    assert round_all([low, high])[0][2:] == cells_of(low, high, PERIODS[place][0], UNIT)
+    if place:
+        assert round_all([low, high - UNIT])[0][2:] == cells_of(low, high - UNIT, PERIODS[place - 1][0], UNIT)
+
+
+@pytest.mark.parametrize(
+    ("unit", "shortest", "next_one"),
+    [
+        (datetime.timedelta(days=1), "2d", "1w"),
+        (datetime.timedelta(hours=1), "2h", "6h"),
+        (datetime.timedelta(minutes=1), "2m", "10m"),
+        (datetime.timedelta(seconds=1), "2s", "10s"),
+        (1000 * UNIT, "2ms", "10ms"),
+        (UNIT, "2us", "10us"),
+    ],
+    ids=str,
+)
+def test_a_cell_holds_two_units_and_two_values_that_fill_it_are_told_apart_from_others(unit, shortest, next_one):
+    low = pl.Series([datetime.datetime(2014, 5, 13) + 7 * unit]).dt.truncate(shortest)[0]
+    assert round_all([low, low + 3 * unit])[0][2:] == cells_of(low, low + 3 * unit, shortest, unit)
+    values = pl.Series([low, low + unit])
+    for frequencies, expected in (
+        ([1, 1], cells_of(low, low + unit, next_one, unit)),
+        ([3, 1], (low, low + 3 * unit)),
+        ([1, 3], (low - 2 * unit, low + unit)),
+        ([3, 3], (low, low + unit)),
+    ):
+        first, last = round_ends_outward(values, np.array([0]), np.array([1]), np.array(frequencies), 3)
+        assert (first[0], last[0]) == expected
+
+
+def test_the_unit_divides_every_moment_and_not_only_some():
+    low, high = datetime.datetime(2014, 5, 13), datetime.datetime(2014, 5, 16, 5)
+    assert round_all([low, high])[0][2:] == cells_of(low, high, "6h", datetime.timedelta(hours=1))
 
 
 @pytest.mark.parametrize(("keeps_low", "keeps_high"), [(False, False), (True, False), (False, True)])

@@ -115,9 +115,7 @@ def _read_as(
     readings = []
     for index, (column, cells) in enumerate(sides):
         if index == reference and cells is None:
-            readings.append(
-                read_column(column, kind, ColumnCells(kind="text") if kind == "text" else None, allow_other_texts=True)
-            )
+            readings.append(read_column(column, kind, allow_other_texts=True))
         else:
             lenient = cells is None and reference is None
             readings.append(read_column(column, kind, cells, hierarchy, known=known, allow_other_texts=lenient))
@@ -162,7 +160,7 @@ def _ordered_atoms(readings: Sequence[Reading]) -> list[Atoms]:
         {bound for spans in parsed for runs, _ in spans.values() for run in runs for bound in run[:2] if bound is not None}
     )
     scaled = same_scale([*(reading.positions[reading.plain] for reading in readings), bounds])
-    axis = np.unique(np.concatenate(scaled)) if any(len(part) for part in scaled) else np.zeros(0)
+    axis = np.unique(np.concatenate(scaled))
     atom_of_bound = {
         bound: 2 * int(index) + 1 for bound, index in zip(bounds.tolist(), np.searchsorted(axis, scaled[-1]), strict=True)
     }
@@ -322,5 +320,4 @@ class _AtomsBuilder:
         starts = np.concatenate(([0], np.cumsum(sizes)))
         none = [np.zeros(0, dtype=np.int64)]
         members = np.concatenate([self.lists[code] for code in sorted(self.lists)] or none)
-        self.first[self.blank] = self.last[self.blank] = 0
         return Atoms(self.number, self.blank, self.first, self.last, starts, members)

@@ -104,11 +104,7 @@ def read_containment(
         np.searchsorted(atom_of_original[order], masked_atoms.last),
     )
     keys = _contained_pairs(masked_atoms, atom_of_original, order)
-    numbers = (
-        original_reading.positions.astype(np.float64)
-        if original_reading.kind != "text" and not original_reading.other_texts
-        else np.zeros(0)
-    )
+    numbers = np.zeros(0) if original_reading.other_texts else original_reading.positions.astype(np.float64)
     low, high = _spans(masked_reading, numbers, masked.cardinality)
     containment = Containment(
         np.zeros(masked.cardinality), low, high, masked_atoms.blank, first, last, keys, ranks, numbers, size
@@ -137,29 +133,20 @@ def _spans(reading: Reading, numbers: NDArray[np.float64], size: int) -> tuple[N
     if len(numbers):
         for code, cell in reading.cells.items():
             if isinstance(cell, Interval):
-                ends = [_bound_position(cell.lower), _bound_position(cell.upper)]
+                ends = [float(position(bound)) for bound in (cell.lower, cell.upper)]
                 low[code], high[code] = np.clip(ends, numbers.min(), numbers.max())
     return low, high
 
 
-def _bound_position(bound: Any) -> float:
-    return bound if isinstance(bound, float) and np.isinf(bound) else float(position(bound))
-
-
 def _fill_shares(containment: Containment, reading: Reading, hierarchy: Hierarchy | None, *, numeric: bool) -> None:
     containment.share[containment.blank] = 1.0
-    listed = (
-        np.bincount(containment.keys // max(containment.originals, 1), minlength=len(containment.share))
-        if len(containment.keys)
-        else None
-    )
+    listed = np.bincount(containment.keys // max(containment.originals, 1), minlength=len(containment.share))
     for code, cell in reading.cells.items():
         if numeric and isinstance(cell, Interval) and len(containment.numbers):
             if containment.range > 0:
                 containment.share[code] = max(0.0, containment.high[code] - containment.low[code]) / containment.range
             continue
-        inside, total = int(containment.last[code] - containment.first[code]), containment.originals
-        inside += int(listed[code]) if listed is not None else 0
+        inside, total = int(containment.last[code] - containment.first[code] + listed[code]), containment.originals
         if isinstance(cell, Group) and not cell.others and not cell.parts:
             inside, total = len(cell.members), len(hierarchy.leaves) if hierarchy is not None else total
         containment.share[code] = min(1.0, inside / total) if inside > 1 and total else 0.0

@@ -69,7 +69,7 @@ class _LabelDescriber:
     ) -> None:
         self.kind, self.own = original_kind(data, name), data.cells.get(name)
         self.sources, self.nominal = sources, nominal
-        self.hierarchy, self.groups = hierarchy, hierarchy.groups if hierarchy is not None else {}
+        self.hierarchy, self.groups = hierarchy, _value_groups(hierarchy, self.kind)
         self.resolved: dict[str, Cell | str] = {}
         self.known = {*self.groups, *(self.own.labels if self.own is not None else ())}
 
@@ -134,6 +134,14 @@ class _LabelDescriber:
             return cell
         hull = Interval(min(inside, key=position), max(inside, key=position), True, True)
         return cell if any(value in hull and leaf not in cell.members for leaf, value in values.items()) else hull
+
+
+def _value_groups(hierarchy: Hierarchy | None, kind: Kind) -> dict[str, frozenset[str]]:
+    """The leaves of each label; without those that are no values of the kind, such as a line of a file for missing values."""
+    if hierarchy is None:
+        return {}
+    wrong = {leaf for leaf in hierarchy.leaves if parse_value(leaf, kind) is None}
+    return {label: leaves - wrong for label, leaves in hierarchy.groups.items()} if wrong else hierarchy.groups
 
 
 def covers(cell: Cell | str, other: Cell | str, kind: Kind) -> bool:

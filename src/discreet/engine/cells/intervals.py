@@ -120,7 +120,7 @@ def quantile_levels(numbers: NDArray[Any], counts: NDArray[np.int64], quantiles:
             )
         # cut at the first value behind i/parts of the records; integer ranks make the coarser cuts a subset of the finer ones
         ranks = np.array([i * total // parts for i in range(1, parts)], dtype=np.int64)
-        cuts = np.unique(ordered[np.minimum(np.searchsorted(upto, ranks, side="right"), len(ordered) - 1)])
+        cuts = np.unique(ordered[np.searchsorted(upto, ranks, side="right")])
         cuts = cuts[cuts > ordered[0]]
         edges = np.concatenate((ordered[:1], cuts, ordered[-1:])).tolist()
         labels = [str(Interval(low, high, True, index == len(cuts))) for index, (low, high) in enumerate(pairwise(edges))]

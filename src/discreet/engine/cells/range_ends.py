@@ -135,12 +135,11 @@ def _round_dates(values: pl.Series, low: pl.Series, high: pl.Series, keeps_one: 
         (length, unit) for length, unit in _UNITS if bool((moments == moments.dt.truncate(unit)).all()) or unit == "1us"
     )
     width = (high.cast(pl.Datetime("us")) - low.cast(pl.Datetime("us"))).dt.total_microseconds().to_numpy() // _CELLS_PER_RANGE
-    periods = [(period, name) for period, name in _PERIODS if period >= 2 * length] or [_PERIODS[-1]]
+    periods = [(period, name) for period, name in _PERIODS if period >= 2 * length]
     chosen = np.maximum(np.searchsorted([period for period, _ in periods], width, side="right") - 1, 0)
     shortest = periods[0][1]
     in_one_cell = (chosen == 0) & (low.dt.truncate(shortest) == high.dt.truncate(shortest)).to_numpy()
-    if len(periods) > 1:
-        chosen[in_one_cell & ~keeps_one] = 1
+    chosen[in_one_cell & ~keeps_one] = 1
     below, above = low.to_list(), high.to_list()
     for number in np.unique(chosen).tolist():
         rows = np.flatnonzero(chosen == number)
