@@ -186,3 +186,18 @@ def test_the_effect_of_a_category_with_few_records_is_reported_but_not_counted()
     assert (every.summary["effects"], counted.summary["effects"]) == (2, 1)
     assert [note for note in map(str, counted.notes) if "office=board" in note and "fewer than 5 records" in note]
     assert not [note for note in map(str, every.notes) if "fewer than" in note]
+
+
+@pytest.mark.parametrize("kept", [500, 320])
+def test_the_order_of_a_release_changes_nothing_where_only_some_records_are_compared(kept: int) -> None:
+    """A written release is shuffled: of other records than those of the original, associations differ by chance alone."""
+    original = _visits(500)
+    ages = original.frame["age"].sort()
+    masked = original.with_columns({"age": ages}).take(np.arange(500)[:kept])
+    measure = Associations(records=100)
+    in_order = measure.measure(original, masked).summary
+    shuffled = measure.measure(original, masked.take(RNG.permutation(kept))).summary
+    assert in_order["loss"] > 0
+    assert shuffled == pytest.approx(in_order)
+    unchanged = original.take(RNG.permutation(500))
+    assert measure.measure(original, unchanged).summary["worst"] == pytest.approx(0)

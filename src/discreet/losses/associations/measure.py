@@ -15,6 +15,7 @@ from discreet.engine.cells.containment import read_containment
 from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.cells.midpoints import released_numbers
 from discreet.engine.encoding.columns import encode_series
+from discreet.engine.encoding.record_links import original_rows
 from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.losses.associations.regression import Effect, Formula, fit_effects, parse_formula
@@ -88,7 +89,7 @@ class Associations(LossMeasure):
         default=1, description="the effect of a category with fewer records in the original is reported, but not counted"
     )
     records: Annotated[int, Field(ge=100)] = Field(
-        default=100_000, description="most records to compare; of more, this many evenly spread over each table"
+        default=100_000, description="most records to compare; of more, this many evenly spread over the original"
     )
 
     @field_validator("analyses")
@@ -107,7 +108,7 @@ class Associations(LossMeasure):
     def measure(self, original: Microdata, masked: Microdata) -> Score:
         names, changed, notes = self._compared(original, masked)
         before = original.cache.setdefault(("associations", self.records), {})
-        original, masked = _sampled(original, self.records), _sampled(masked, self.records)
+        original, masked = _sample_records(original, masked, self.records)
         sides = {name: _variables(original, masked, name) for name in names}
         pairs = [pair for pair in combinations(names, 2) if changed & set(pair)]
         changes: list[float] = []
@@ -205,11 +206,24 @@ def _is_number(data: Microdata, name: str) -> bool:
     return data.level(name) in (Level.NUMERIC, Level.DATE) and (dtype.is_numeric() or dtype.is_temporal())
 
 
-def _sampled(data: Microdata, most: int) -> Microdata:
-    """At most so many records, evenly spread over the table."""
-    if len(data) <= most:
-        return data
-    return data.take(np.linspace(0, len(data) - 1, most).astype(np.int64))
+def _sample_records(original: Microdata, masked: Microdata, most: int) -> tuple[Microdata, Microdata]:
+    """At most so many records of each table, evenly spread over the original, and the same ones of the release.
+
+    A release has another order of rows than its original, and other records would differ by chance alone. Where the links are
+    unknown or records are synthetic, those of the release are evenly spread over it.
+    """
+    if len(original) <= most and len(masked) <= most:
+        return original, masked
+    chosen, linked = _spread(len(original), most), original_rows(masked, original)
+    if linked is None or (linked < 0).any():
+        return original.take(chosen), masked.take(_spread(len(masked), most))
+    order = np.argsort(linked, kind="stable")
+    return original.take(chosen), masked.take(order[np.isin(linked[order], chosen)])
+
+
+def _spread(length: int, most: int) -> NDArray[np.int64]:
+    """At most so many positions, evenly spread over a table."""
+    return np.arange(length) if length <= most else np.linspace(0, length - 1, most).astype(np.int64)
 
 
 def _changed(original: Microdata, masked: Microdata, names: Sequence[str]) -> set[str]:
