@@ -278,8 +278,31 @@ def test_a_hierarchy_is_added_where_there_is_none_and_those_of_the_policy_stay()
     data = table({"age": list(range(100)), "town": towns}, key=["age", "town"])
     policy = add_missing_hierarchies(data)
     assert policy.attributes["town"].hierarchy is not None
-    assert policy.attributes["town"].hierarchy.groups == ({"A": ("A",), "B": ("B",), "other": ("C", "D", "E", "F")},)
+    assert policy.attributes["town"].hierarchy.groups == ({"A": ("A",), "B": ("B",), "{C|D|E|F}": ("C", "D", "E", "F")},)
     assert add_missing_hierarchies(data.with_policy(policy)) == policy
+
+
+def test_a_group_of_values_is_not_named_like_a_category_of_its_own() -> None:
+    """323 men whose gender was recoded together with that of three unknown were published with the gender 'other'."""
+    columns = {
+        "gender": ["Female"] * 54 + ["Male"] * 43 + ["Unknown/Invalid"] * 3,
+        "race": ["white"] * 80 + ["Other"] * 14 + ["a", "b", "c", "d", "e", "f"],
+        "town": ["A", "B"] * 40 + ["one of 6 values"] * 14 + ["C", "D", "E", "F", "G", "H"],
+    }
+    data = table(columns, key=list(columns))
+    attributes = add_missing_hierarchies(data).attributes
+    labels = {
+        name: [label for label in attributes[name].hierarchy.groups[0] if label not in values] for name, values in columns.items()
+    }
+    assert labels == {
+        "gender": ["{Male|Unknown/Invalid}"], "race": ["one of 6 values"], "town": ["one of 6 values of this column"]
+    }  # fmt: skip
+    steps = [{"method": "global_recoding", "columns": ["gender"], "level": 1}]
+    plan = Policy.from_dict({"plan": {"seed": 1, "steps": steps}}).plan
+    data = data.with_policy(data.policy.with_(attributes=attributes, loss={"falsehood": {}}))
+    masked = discreet.mask(data, plan).masked
+    assert set(masked.frame["gender"]) == {"Female", "{Male|Unknown/Invalid}"}
+    assert discreet.loss(data, masked)["falsehood"].summary["worst"] == 0
 
 
 def test_steps_that_the_limits_do_not_need_are_left_out() -> None:

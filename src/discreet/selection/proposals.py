@@ -6,10 +6,13 @@ others become one group; where fewer than two values are rare, the rarer half of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from discreet.analysis.hierarchies import propose_hierarchy
 from discreet.analysis.levels import propose_level
 from discreet.engine.recognition.value_facts import Facts, facts_of
 from discreet.model.attribute import Attribute, Level, Role
+from discreet.model.cells import Group
 from discreet.model.hierarchy import HierarchySpec
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
@@ -18,6 +21,8 @@ _EXCLUDED_ROLES = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
 _TOO_FEW_VALUES, _MOST_VALUES = 2, 200
 """Values of an attribute are pooled where there are more than the first, and at most the second."""
 _COMMON_SHARE = 0.05
+_MOST_LISTED, _LONGEST_LABEL = 4, 60
+"""Values and letters of the label of a group up to which it lists its values."""
 
 
 def knowable_attributes(data: Microdata) -> list[str]:
@@ -71,6 +76,15 @@ def _pool_rare_values(facts: Facts) -> HierarchySpec | None:
     common = [index for index in by_frequency if counts[index] >= _COMMON_SHARE * facts.present]
     # a group needs at least two values, and at least one value must stay
     single = set((common if len(values) - len(common) >= 2 else by_frequency[: len(values) // 2]) or by_frequency[:1])
-    label = next(word for word in ("other", "other values", "all other values") if word not in values)
     pooled = tuple(value for index, value in enumerate(values) if index not in single)
-    return HierarchySpec(groups=({value: (value,) for index, value in enumerate(values) if index in single} | {label: pooled},))
+    return HierarchySpec(
+        groups=({value: (value,) for index, value in enumerate(values) if index in single} | {_label_of(pooled, values): pooled},)
+    )
+
+
+def _label_of(pooled: Sequence[str], values: Sequence[str]) -> str:
+    """The values of a group, or their number where they are many; a word such as "other" would read as a category of its own."""
+    label = str(Group(frozenset(pooled)))
+    if len(pooled) > _MOST_LISTED or len(label) > _LONGEST_LABEL:
+        label = f"one of {len(pooled)} values"
+    return label if label not in values else f"{label} of this column"
