@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import discreet
 from discreet.engine.recognition.column_names import look_up_name
 from discreet.model.attribute import Level, Role
+from discreet.model.policy import Policy
 
 
 @pytest.mark.parametrize(
@@ -63,3 +65,57 @@ def test_numbers_beside_a_marker_for_missing_are_numeric_and_read_so_by_the_prop
     assert column.dtype.is_float()
     assert column.null_count() == 8
     assert column[1] == 51.1
+
+
+@pytest.mark.parametrize("marker", ["n/a", "?", "k.A."])
+def test_dates_beside_a_marker_for_missing_are_dates_and_are_masked_as_ranges_of_dates(tmp_path: Path, marker: str) -> None:
+    """One 'n/a' among birth dates made them nominal, and a release published sets of five exact dates."""
+    births = [f"{1 + at % 28:02d}.{1 + at % 12:02d}.{1950 + at % 50}" for at in range(200)]
+    births[17] = births[60] = marker
+    path = tmp_path / "table.csv"
+    path.write_text("BirthDate,Sex\n" + "".join(f"{birth},{'mf'[at % 2]}\n" for at, birth in enumerate(births)))
+    profile = discreet.analyze(discreet.read(path))
+    attribute = next(column for column in profile.columns if column.name == "BirthDate").attribute
+    assert attribute.level is Level.DATE
+    assert attribute.missing == (marker,)
+    steps = [{"method": "microaggregation", "columns": ["BirthDate"], "size": 5, "publish": "ranges"}]
+    policy = profile.policy.with_(plan=Policy.from_dict({"plan": {"seed": 1, "steps": steps}}).plan)
+    released = discreet.mask(discreet.read(path, policy)).masked.frame["BirthDate"]
+    assert released.null_count() == 2
+    assert released.drop_nulls().str.contains("|", literal=True).sum() == 0
+
+
+def test_text_with_dates_and_another_word_is_no_date(tmp_path: Path) -> None:
+    births = [f"{1 + at % 28:02d}.{1 + at % 12:02d}.{1950 + at % 50}" for at in range(200)]
+    births[17], births[60] = "n/a", "about 1960"
+    path = tmp_path / "table.csv"
+    path.write_text("BirthDate,Sex\n" + "".join(f"{birth},{'mf'[at % 2]}\n" for at, birth in enumerate(births)))
+    profile = discreet.analyze(discreet.read(path))
+    assert next(column for column in profile.columns if column.name == "BirthDate").attribute.level is Level.NOMINAL
+
+
+@pytest.mark.parametrize("name", ["Remark", "Comments", "Bemerkung"])
+def test_remarks_are_free_text_although_most_of_them_repeat(name: str) -> None:
+    """72 texts that one record alone held were released, because 8 others stood in the remaining 700 records."""
+    phrases = ["works part-time", "has diabetes, needs breaks", "requested transfer", "speaks Polish and Turkish"]
+    texts = [phrases[at % 4] for at in range(300)]
+    for at in range(20):
+        texts[10 * at] = f"daughter of the former director (badge {at})"
+    frame = pl.DataFrame({name: texts, "sex": ["f", "m"] * 150, "age": [20 + at % 60 for at in range(300)]})
+    profile = discreet.analyze(discreet.read(frame))
+    assert next(column for column in profile.columns if column.name == name).attribute.role is Role.IDENTIFIER
+    policy = {
+        "attributes": {name: {"role": "confidential"}, "sex": {"role": "key"}},
+        "limits": {"k_anonymity.k": 5},
+    }
+    data = discreet.read(frame, Policy.from_dict(policy))
+    assert any(name in gap and "free text" in gap for gap in discreet.assess(data, discreet.mask(data)).gaps)
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"), [("Note", ["1", "2", "3", "4"]), ("Comment", ["no comment at all", "see the file of 2019"])]
+)
+def test_marks_and_phrases_that_repeat_are_no_free_text(name: str, texts: list[str]) -> None:
+    frame = pl.DataFrame({name: [texts[at % len(texts)] for at in range(200)], "sex": ["f", "m"] * 100})
+    profile = discreet.analyze(discreet.read(frame))
+    assert next(column for column in profile.columns if column.name == name).attribute.role is not Role.IDENTIFIER

@@ -13,7 +13,7 @@ from typing import Any
 
 from discreet.analysis.hierarchies import propose_hierarchy
 from discreet.analysis.levels import ProposedLevel, propose_level
-from discreet.analysis.markers import find_missing_markers, numbers_behind_markers
+from discreet.analysis.markers import dates_behind_markers, find_missing_markers, numbers_behind_markers
 from discreet.analysis.persons import find_person_column, is_one_to_one
 from discreet.analysis.profile import ColumnProfile, Profile
 from discreet.analysis.quasi_identifiers import QuasiIdentifierSets, find_quasi_identifiers, measure_single
@@ -58,11 +58,12 @@ def profile_table(data: Microdata) -> Profile:
 
 
 def _facts_without_markers(data: Microdata) -> tuple[list[Facts], dict[str, tuple[str, ...]]]:
-    """The facts of every column, of numbers where only a marker such as 'k.A.' made them text, and the markers of each column."""
+    """The facts of every column and its markers; of numbers and dates that a marker such as 'k.A.' made text, without it."""
     facts = facts_of(data)
     markers = {column.name: own for column in facts if (own := find_missing_markers(column))}
-    numbers = {column.name: series for column in facts if (series := numbers_behind_markers(column, data.source)) is not None}
-    return (facts_of(data.with_columns(numbers)) if numbers else facts), markers
+    columns = {column.name: series for column in facts if (series := numbers_behind_markers(column, data.source)) is not None}
+    columns |= {column.name: series for column in facts if (series := dates_behind_markers(column)) is not None}
+    return (facts_of(data.with_columns(columns)) if columns else facts), markers
 
 
 def _assign_person_role(facts: list[Facts], findings: list[Finding], policy_attributes: dict[str, Attribute]) -> list[Finding]:

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 import polars as pl
 
+from discreet.analysis.levels import detect_date_format
 from discreet.engine.recognition.value_facts import Facts
 
 _MARKERS = frozenset({"?", "", ".", "-", "--", "n/a", "#n/a", "na", "null", "nan", "<na>", "n.a.", "missing", "k.a.", "s/d"})
@@ -48,3 +49,22 @@ def numbers_behind_markers(facts: Facts, source: str) -> pl.Series | None:
             if numbers.null_count() == written.null_count():
                 return numbers.extend_constant(None, 1).gather(facts.column.codes).alias(facts.name)
     return None
+
+
+def dates_behind_markers(facts: Facts) -> pl.Series | None:
+    """The column without its missing-value markers where all other texts are dates; None elsewhere.
+
+    >>> from discreet.engine.recognition.value_facts import facts_of
+    >>> from discreet.testing import table
+    >>> hired = facts_of(table({"hired": ["03.05.2001", "n/a", *(f"{day}.08.1999" for day in range(10, 30))]}))[0]
+    >>> dates_behind_markers(hired).null_count()
+    1
+    """
+    if not (markers := find_missing_markers(facts)) or (detected := detect_date_format(facts)) is None:
+        return None
+    _, share = detected
+    if round(share * facts.distinct) + len(markers) < facts.distinct:
+        return None
+    values = facts.column.values
+    written = values.set(values.is_in(pl.Series(markers).implode()), None)
+    return written.extend_constant(None, 1).gather(facts.column.codes).alias(facts.name)

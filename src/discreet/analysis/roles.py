@@ -64,6 +64,8 @@ def propose_role(facts: Facts, level: ProposedLevel, evidence: list[Evidence], a
         return household
     if (finding := identifiers.by_record_id(facts)) is not None:
         return replace(finding, confidence=0.85 if facts.uniqueness >= 0.95 else 0.65)
+    if (finding := identifiers.by_remarks(facts)) is not None:
+        return replace(finding, confidence=0.8)
     if kind is not None and kind.name == SURVEY_WEIGHT and not any(piece.source == "values" for piece in evidence):
         return propose_for_weight(facts, around.kinds, around.people)
     if (finding := _propose_by_evidence(facts, evidence, around)) is not None:

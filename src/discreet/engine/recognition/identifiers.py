@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import polars as pl
+
 from discreet.engine.recognition.findings import Finding
 from discreet.engine.recognition.formats import match_form
 from discreet.engine.recognition.name_rules import HOUSEHOLD_ID, PERSON_NAME, RECORD_ID
@@ -13,6 +15,17 @@ from discreet.model.attribute import Role
 _NEARLY_UNIQUE = 0.95
 _LEAST_RECORDS = 20
 """With fewer records, unique values are weak evidence."""
+
+
+_REMARKS = frozenset({
+    "remark", "remarks", "comment", "comments", "note", "notes", "annotation", "annotations", "freetext", "narrative",
+    "bemerkung", "bemerkungen", "kommentar", "kommentare", "anmerkung", "anmerkungen", "notiz", "notizen", "freitext",
+    "remarque", "remarques", "commentaire", "commentaires", "observacion", "observaciones", "comentario", "comentarios",
+    "observacao", "observacoes", "nota", "osservazioni", "opmerking", "opmerkingen", "uwagi", "poznamka",
+})  # fmt: skip
+"""Words in the names of columns that hold remarks."""
+_WORDS_OF_REMARK, _LEAST_REMARKS = 3, 3
+"""Words of a remark, and remarks that one record alone holds, from which a column named so is free text."""
 
 
 def by_form(facts: Facts) -> Finding | None:
@@ -49,6 +62,20 @@ def by_record_id(facts: Facts) -> Finding | None:
             "number is; if it identifies a person, use the role person",
         )
     return None
+
+
+def by_remarks(facts: Facts) -> Finding | None:
+    """A column named as remarks with texts of several words that one record alone holds, however often others repeat."""
+    if not facts.is_text or not _REMARKS & set(facts.naming.words):
+        return None
+    alone = facts.column.values.filter(pl.Series(facts.counts[: facts.distinct] == 1))
+    remarks = int((alone.str.count_matches(r"\S+") >= _WORDS_OF_REMARK).sum())
+    if remarks < _LEAST_REMARKS:
+        return None
+    return Finding(
+        Role.IDENTIFIER,
+        f"the column name says remarks, and {remarks:,} of its texts stand in one record alone: they may name people",
+    )
 
 
 def by_uniqueness(facts: Facts) -> Finding | None:

@@ -92,7 +92,7 @@ def _direct_look(facts: Facts) -> Look | None:
 
 
 def _text_look(facts: Facts) -> Look | None:
-    if looks_like_free_text(facts):
+    if looks_like_free_text(facts) or identifiers.by_remarks(facts) is not None:
         return Look("free text", Pointing.DIRECT)
     if mentions_names(facts):
         return Look("texts that name people", Pointing.DIRECT, strong=facts.naming.kind is None)
