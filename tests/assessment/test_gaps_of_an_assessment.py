@@ -37,14 +37,14 @@ def table(limits: dict[str, float] | None = None, persons: tuple[str, ...] = ("a
     ],
 )
 def test_limits_must_judge_disclosure(limits: dict[str, float], persons: tuple[str, ...], gaps: list[str]) -> None:
-    assert assess._gaps_in_limits(table(limits, persons)) == gaps
+    assert assess.gaps_in_limits(table(limits, persons)) == gaps
 
 
 def test_limits_that_count_records_leave_open_what_persons_risk() -> None:
-    [gap] = assess._gaps_in_limits(table({"k_anonymity.k": 2}))
+    [gap] = assess.gaps_in_limits(table({"k_anonymity.k": 2}))
     assert gap.startswith("'who' has several records per person (3 records, 2 persons)")
     without_persons = Policy.from_dict({"attributes": {"age": {"role": "key"}}, "limits": {"k_anonymity.k": 2}})
-    assert assess._gaps_in_limits(Microdata(pl.DataFrame({"age": [1, 1]}), without_persons)) == []
+    assert assess.gaps_in_limits(Microdata(pl.DataFrame({"age": [1, 1]}), without_persons)) == []
 
 
 @pytest.mark.parametrize(("share", "beyond", "worst"), [(0.99, False, False), (1.0, False, True), (1.01, True, False)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.objective import ObjectiveWeights, objective_parts
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import Outcome, TriedPlan
+from discreet.selection.reasons import _describe_rivals, _describe_runner_up, _regression_notes
 from discreet.selection.recodings import greedy_recodings, needed_class_size
 from discreet.selection.results import Selection
 from discreet.selection.trials import Trial
@@ -214,3 +216,54 @@ def test_recodings_grow_coarser_and_leave_protected_keys_alone() -> None:
     assert all("race" not in recoding for recoding in recodings)
     for finer, coarser in pairwise(recodings):
         assert all(coarser.get(name, 0) >= level for name, level in finer.items())
+
+
+def test_the_closest_plan_is_the_one_that_is_closest_on_risk_not_the_table_as_it_is() -> None:
+    """With a limit on loss beside one on k, the unmasked table was called the closest plan although 53 plans met k."""
+    as_it_is = Outcome(0.0, 0.0, missed={"k_anonymity.k": 0.99})
+    safe = Outcome(0.0, 0.6, missed={"ncp.loss": 8.0})
+    safer_column = Outcome(0.0, 0.6, missed={"ncp.loss": 8.0, "protect age": 1.0})
+    assert Outcome(0.0, 0.9).rank < safe.rank < safer_column.rank < as_it_is.rank
+    data = plain_table({"k_anonymity.k": 20, "ncp.loss": 0.0001})
+    selection = discreet.select(data, trials=10, seed=1)
+    assert selection.standing == ("ncp.loss",)
+    assert selection.plan.steps
+
+
+def plain_table(limits: dict[str, float]) -> Microdata:
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame({"age": rng.integers(20, 60, 300), "zip": rng.integers(0, 30, 300), "income": rng.integers(1, 99, 300)})
+    attributes: dict[str, Any] = {"age": {"role": "key"}, "zip": {"role": "key"}, "income": {"role": "confidential"}}
+    return discreet.read(frame, Policy.from_dict({"attributes": attributes, "limits": limits}))
+
+
+def test_the_reasons_say_why_plans_with_less_loss_were_not_chosen() -> None:
+    def tried(loss: float, *methods: str, **changes: Any) -> TriedPlan:
+        steps = [{"method": method} for method in methods]
+        return TriedPlan({}, Policy.from_dict({"plan": {"steps": steps}}).plan, Outcome(1.0, loss, **{"gaps": 0} | changes))
+
+    chosen, open_plan = tried(0.3, "rounding"), tried(0.1, "noise", gaps=2)
+    blank, unexamined = tried(0.2, "pram", blank=0.9, blank_keys=0.5), tried(0.25, "swapping", gaps=None)
+    assert _describe_rivals(chosen, [chosen, tried(0.4)]) == ""
+    assert _describe_rivals(chosen, [chosen, open_plan, blank]) == (
+        ", apart from those that leave gaps in the evidence or suppress more than 60 % of a key,"
+    )
+    assert _describe_rivals(chosen, [chosen, unexamined]) == ", apart from those that were not examined for gaps,"
+    assert _describe_rivals(tried(0.3, gaps=1), [open_plan]) == "", "the chosen plan has that fault too"
+    (sentence,) = _describe_runner_up(chosen, [chosen, open_plan])
+    assert sentence.endswith("with a loss of 0.1 and a risk of 1; but it leaves gaps in the evidence.")
+    (sentence,) = _describe_runner_up(chosen, [chosen, open_plan, tried(0.4, "recoding")])
+    assert "a loss of 0.4 and a risk of 1." in sentence
+
+
+def test_a_lost_regression_is_said_once_before_its_effects_and_few_of_many_effects_are_listed() -> None:
+    notes = tuple(f"y ~ job: effect of job={number}: 1 (0.9 to 1.1) becomes 3 (2 to 4)" for number in range(40))
+    summary = {"effect": 2.0, "effects_outside": 39, "effects": 40}
+    score = SimpleNamespace(notes=notes, summary=summary)
+    sentences = _regression_notes(SimpleNamespace(losses={"associations": score}))  # type: ignore[arg-type]
+    assert sentences[0].startswith("the named regressions: 39 of 40 effects lie outside their intervals in the original")
+    assert "200 %" in sentences[0]
+    assert len(sentences) < 15
+    assert sentences[-1].startswith("29 more effects")
+    kept = SimpleNamespace(notes=notes[:2], summary=summary | {"effect": 0.1})
+    assert _regression_notes(SimpleNamespace(losses={"associations": kept})) == list(notes[:2])  # type: ignore[arg-type]

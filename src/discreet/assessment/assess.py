@@ -81,7 +81,7 @@ def assess(
         verdicts = tuple(
             _doubted(verdict, doubts[0]) if uses else verdict for verdict, uses in zip(verdicts, linked, strict=True)
         )
-    gaps = [*_gaps_in_limits(original), *_limits_out_of_range(policy), *(doubts if any(linked) else ())]
+    gaps = [*gaps_in_limits(original), *_limits_out_of_range(policy), *(doubts if any(linked) else ())]
     if (simulated := _count_simulated(masked)) and any(_judged_informed(verdict, policy.judge) for verdict in verdicts):
         gaps.append(f"{simulated:,} of {len(masked):,} released rows are simulated and not measured {_INFORMED}")
     gaps += [
@@ -112,7 +112,7 @@ def assess(
     )  # fmt: skip
 
 
-def _gaps_in_limits(original: Microdata) -> list[str]:
+def gaps_in_limits(original: Microdata) -> list[str]:
     """What the limits leave open: no limit at all, none on disclosure risk, or none that counts persons where it must."""
     limits = original.policy.limits
     if not limits:
@@ -126,7 +126,8 @@ def _gaps_in_limits(original: Microdata) -> list[str]:
     if persons == len(original):
         return []
     counted = f"'{person}' has several records per person ({len(original):,} records, {persons:,} persons)"
-    return [f"{counted}, and the limits count records, not persons; set a limit on {_COUNTS_PERSONS} as well"]
+    example = f"{_COUNTS_PERSONS}.min_persons: 5"
+    return [f"{counted}, and the limits count records, not persons; set a limit on {_COUNTS_PERSONS} as well, such as {example}"]
 
 
 def _limits_out_of_range(policy: Policy) -> list[str]:

@@ -130,12 +130,14 @@ def _list_warnings(findings: Iterable[Any], release: Any, judged: Any, targets: 
         warnings.append("what the labels stand for is not part of a stream; --write-policy FILE keeps it")
     if targets["--link"] is not None and "://" in targets["--link"]:
         warnings.append("the link table inherits the permissions of its database; restrict access to it")
-    if identifiers := ", ".join(unmasked_identifiers(release)):
-        advice = "add remove_identifiers or pseudonymization to the plan"
+    if unmasked := unmasked_identifiers(release):
+        identifiers, is_one = ", ".join(unmasked), len(unmasked) == 1
+        advice = f"name {'it' if is_one else 'them'} in a step remove_identifiers or pseudonymization"
+        which = "identifies people, so it is" if is_one else "identify people, so they are"
         warnings.append(
             f"the masked table still identifies people by {identifiers}; {advice}"
             if release.plan.identifiers == "kept"
-            else f"no step masks {identifiers}, which identify people, so they are left out; {advice}, or set identifiers: kept"
+            else f"no step masks {identifiers}, which {which} left out; {advice}, or set identifiers: kept"
         )
     return warnings
 

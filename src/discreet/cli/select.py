@@ -53,6 +53,7 @@ def select(
     Three plans are shown side by side: the one with the least loss, the most truthful one and the safest one.
     """
     from discreet import verbs
+    from discreet.assessment.assess import gaps_in_limits
     from discreet.convert import load_policy
     from discreet.convert.writing.atomic import write_text
     from discreet.convert.writing.destinations import check_targets, format_place
@@ -68,6 +69,8 @@ def select(
         check_report_targets(report)
     with output.show_progress():
         data = verbs.read(table, policy)
+        for gap in gaps_in_limits(data) if data.policy.limits else ():  # no plan settles them: better said before the search
+            output.print_message(f"whatever the plan: {gap}")
         selection = verbs.select(
             data, seconds=seconds, trials=trials, seed=seed, prefer=cast("Preference | None", prefer), resume=resume
         )

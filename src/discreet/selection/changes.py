@@ -52,7 +52,11 @@ def describe_changes(changes: Mapping[str, AttributeChange]) -> list[str]:
     rest = list(changes.values())[_MOST_ATTRIBUTES:]
     if rest:
         largest = format_share(max(change.penalty for change in rest))
-        sentences.append(f"{len(rest):,} more attributes are changed, each losing at most {largest} of its information.")
+        sentences.append(
+            f"1 more attribute is changed, which loses {largest} of its information."
+            if len(rest) == 1
+            else f"{len(rest):,} more attributes are changed, each losing at most {largest} of its information."
+        )
     return sentences
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
+from discreet import registry
 from discreet.model.policy import Plan
 from discreet.selection.changes import AttributeChange
 from discreet.selection.space.dimensions import Point
@@ -20,6 +21,8 @@ _LOST_EFFECT_PENALTY = 0.5
 """Added to the loss by which plans are ranked where a named regression effect is lost; less than for a lost key."""
 CANNOT_RUN = 1e6
 """The violation of a limit by a plan that cannot run, or for which the limit cannot be measured."""
+_LEAST_DISTANCE = 1e-9
+"""Added to the distance of a plan that misses some limit: it ranks behind all that meet every limit."""
 _JOURNAL_NAMES = {"measured": "found", "loss_by_attribute": "lost"}
 """Fields of an outcome that journals hold under another name, so that earlier searches can be resumed."""
 
@@ -74,14 +77,24 @@ class Outcome:
         return CANNOT_RUN if self.error is not None else sum(self.missed.values()) + self.unjudged
 
     @property
-    def rank(self) -> tuple[float, float, float]:
-        """Less is better: by loss if the limits are met, else by distance and then by risk.
+    def distance_of_risks(self) -> float:
+        """The distance from meeting the limits on disclosure risk: the sum of their violations."""
+        if self.error is not None:
+            return CANNOT_RUN
+        return self.unjudged + sum(violation for limit, violation in self.missed.items() if _is_on_disclosure(limit))
 
+    @property
+    def rank(self) -> tuple[float, float, float]:
+        """Less is better: by loss if the limits are met, else by distance, that of the risks first, and then by risk.
+
+        Where a limit on loss cannot be met together with one on risk, the table as it is would be the closest plan otherwise.
         A plan that suppresses most of a key ranks behind all plans that do not. One that leaves gaps in the evidence, or of
         which nobody looked for them, ranks behind all others that meet the limits.
         """
         loss = self.ranked_loss + (GAP_PENALTY if self.gaps is None else 0.0)
-        return (0.0, loss, self.risk) if self.meets_limits else (self.distance, self.risk, loss)
+        return (
+            (0.0, loss, self.risk) if self.meets_limits else (_LEAST_DISTANCE + self.distance_of_risks, self.distance, self.risk)
+        )
 
     @property
     def ranked_loss(self) -> float:
@@ -124,3 +137,8 @@ class TriedPlan:
     point: Point
     plan: Plan
     outcome: Outcome
+
+
+def _is_on_disclosure(limit: str) -> bool:
+    """Whether a limit is on disclosure risk; what the owner asks for by ``keep`` and ``protect`` is not."""
+    return " " not in limit and registry.judges_disclosure(limit)

@@ -6,7 +6,7 @@ Reports recognise "The plan:", "Given up:", "a risk of" and "largest" (discreet.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import polars as pl
 
@@ -14,16 +14,18 @@ from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Step
 from discreet.model.results import Assessment
-from discreet.selection.changes import describe_changes
+from discreet.selection.changes import describe_changes, format_share
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.objective import OBJECTIVE
 from discreet.selection.options import SelectOptions
-from discreet.selection.outcome import TriedPlan
+from discreet.selection.outcome import LARGEST_CHANGE_OF_EFFECT, MOST_BLANK, TriedPlan
 from discreet.selection.space.dimensions import Space
 from discreet.selection.steps.classes import smallest_class
 
 GIVEN_UP = "Given up:"
 """The start of sentences with numbers of single attributes, which a public report leaves out."""
+_MOST_EFFECTS = 12
+"""Sentences on single regression effects."""
 
 
 def explain_choice(
@@ -74,7 +76,9 @@ def explain_choice(
     elif meeting and options.prefer == "safest":
         sentences.append(f"Of the plans that meet every limit it is the safest: {numbers}.")
     elif meeting and options.cost is None:
-        sentences.append(f"Of the plans that meet every limit it has the least loss: {numbers}.")
+        sentences.append(
+            f"Of the plans that meet every limit{_describe_rivals(chosen, meeting)} it has the least loss: {numbers}."
+        )
     elif meeting:
         cost = f"{options.cost.risk:g} x risk + {options.cost.loss:g} x loss" if options.cost else ""
         sentences.append(f"Of the plans that meet every limit it has the least cost, {cost}: {numbers}.")
@@ -123,9 +127,11 @@ def explain_companions(chosen: TriedPlan, data: Microdata, space: Space) -> list
     for name in [name for name in companions if name in methods and name not in identifiers]:
         what = "averaged" if data.attribute(name).role is Role.WEIGHT else methods[name]
         reason = (
-            f"give back masked values of {', '.join(companions[name])}" if companions[name] else "leave a gap in the evidence"
+            f"released as it is, it would give back masked values of {', '.join(companions[name])}"
+            if companions[name]
+            else "a plan that released it as it is left a gap in the evidence"
         )
-        sentences.append(f"{name} is {what}: released as it is, it would {reason}.")
+        sentences.append(f"{name} is {what}: {reason}.")
     left = [name for name in chosen.outcome.gap_columns if name in data.columns]
     if chosen.outcome.meets_limits and chosen.outcome.gaps and left:
         can_be_masked = any(name in space.companions for name in left)
@@ -190,7 +196,18 @@ def format_step(step: Step) -> str:
 def _regression_notes(assessment: Assessment) -> list[str]:
     """Each effect of the regressions that the owner named, before and after."""
     score = assessment.losses.get("associations")
-    return [] if score is None else [str(note) for note in score.notes if ": effect of " in str(note)]
+    if score is None:
+        return []
+    notes = [str(note) for note in score.notes if ": effect of " in str(note)]
+    largest, outside, effects = (score.summary.get(name) for name in ("effect", "effects_outside", "effects"))
+    if isinstance(largest, int | float) and largest > LARGEST_CHANGE_OF_EFFECT:
+        notes.insert(
+            0,
+            f"the named regressions: {outside} of {effects} effects lie outside their intervals in the original, and the largest "
+            f"change of a clear effect is {100 * largest:,.0f} %, so results on this release differ from those on the original",
+        )
+    more = len(notes) - _MOST_EFFECTS
+    return [*notes[:_MOST_EFFECTS], f"{more:,} more effects, which the notes of associations list"] if more > 1 else notes
 
 
 def _explain_missed_limits(chosen: TriedPlan, tried: Sequence[TriedPlan]) -> list[str]:
@@ -209,10 +226,36 @@ def _describe_runner_up(chosen: TriedPlan, meeting: Sequence[TriedPlan]) -> list
     others = [plan for plan in meeting if plan.plan != chosen.plan]
     if not others:
         return []
-    runner_up = min(others, key=lambda plan: (plan.outcome.loss, plan.outcome.risk))
+    runner_up = min(others, key=lambda plan: plan.outcome.rank)
     steps = "; ".join(format_step(step) for step in runner_up.plan.steps)
     loss, risk = _format_number(runner_up.outcome.loss), _format_number(runner_up.outcome.risk)
-    return [f"The next best plan: {steps}, with a loss of {loss} and a risk of {risk}."]
+    faults = [words for words, _, has_fault in _FAULTS if has_fault(runner_up) and not has_fault(chosen)]
+    but = f"; but it {' and '.join(faults)}" if faults else ""
+    return [f"The next best plan: {steps}, with a loss of {loss} and a risk of {risk}{but}."]
+
+
+def _describe_rivals(chosen: TriedPlan, meeting: Sequence[TriedPlan]) -> str:
+    """What plans with less loss do, because of which the chosen one comes before them; empty if there are none."""
+    rivals = [plan for plan in meeting if plan.outcome.loss < chosen.outcome.loss]
+    faults = [words for _, words, has_fault in _FAULTS if any(map(has_fault, rivals)) and not has_fault(chosen)]
+    return f", apart from those that {' or '.join(faults)}," if faults else ""
+
+
+_FAULTS: tuple[tuple[str, str, Callable[[TriedPlan], bool]], ...] = (
+    ("leaves gaps in the evidence", "leave gaps in the evidence", lambda plan: bool(plan.outcome.gaps)),
+    ("was not examined for gaps", "were not examined for gaps", lambda plan: plan.outcome.gaps is None),
+    (
+        f"suppresses more than {format_share(MOST_BLANK)} of a key",
+        f"suppress more than {format_share(MOST_BLANK)} of a key",
+        lambda plan: plan.outcome.blank > MOST_BLANK,
+    ),
+    (
+        "loses a named regression effect",
+        "lose a named regression effect",
+        lambda plan: plan.outcome.effect > LARGEST_CHANGE_OF_EFFECT,
+    ),
+)
+"""Why a plan with less loss is not chosen, said of one plan and of several."""
 
 
 def _format_number(value: float) -> str:
