@@ -267,3 +267,11 @@ def test_a_lost_regression_is_said_once_before_its_effects_and_few_of_many_effec
     assert sentences[-1].startswith("29 more effects")
     kept = SimpleNamespace(notes=notes[:2], summary=summary | {"effect": 0.1})
     assert _regression_notes(SimpleNamespace(losses={"associations": kept})) == list(notes[:2])  # type: ignore[arg-type]
+
+
+def test_a_wrong_option_of_the_call_is_not_blamed_on_the_policy_file() -> None:
+    policy = Policy.from_dict({"limits": {"k_anonymity.k": 2}, "select": {"seconds": 5}})
+    with pytest.raises(PolicyError, match=r"^the options of this call: .*prefer"):
+        SelectOptions.from_policy(policy, prefer="truthful")
+    with pytest.raises(PolicyError, match=rf"^{policy.origin}: .*seconds"):
+        SelectOptions.from_policy(policy.with_(select={"seconds": -5}))

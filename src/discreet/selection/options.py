@@ -116,7 +116,10 @@ class SelectOptions(BaseModel):
         try:
             options = cls.model_validate(content)
         except ValidationError as error:
-            raise PolicyError(f"{policy.origin}: {explain_validation_error(error, cls, 'select')}") from None
+            wrong = {str(item["loc"][0]) for item in error.errors() if item["loc"]}
+            of_call = wrong & {name for name, value in overrides.items() if value is not None}
+            origin = "the options of this call" if of_call else policy.origin
+            raise PolicyError(f"{origin}: {explain_validation_error(error, cls, 'select')}") from None
         if options.seconds is None and options.trials is None:
             options = options.model_copy(update={"trials": _DEFAULT_TRIALS})
         return options
