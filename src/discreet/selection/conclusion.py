@@ -85,9 +85,12 @@ def assess_best_plan(
     met = [replace(point, kept=named[point.name].outcome.meets_limits and not named[point.name].outcome.gaps) for point in points]
     unmet = tuple(verdict.limit for verdict in assessment.verdicts if not verdict.kept)
     axes = (evaluate.risk_axis, options.loss)
+    tried_first, *why = explain_choice(chosen, tried, assessment, axes, evaluate.worst, options)
     sentences = [
         *([] if run == chosen.plan else [_NO_PLAN_RUN]),
-        *explain_choice(chosen, tried, assessment, axes, evaluate.worst, options),
+        tried_first,
+        *_explain_numbers(len(tried_on_sample)),
+        *why,
         *_explain_attacks(assessment),
         *_explain_threshold_in_time(evaluate, unmet, last),
         *explain_companions(chosen, data, space),
@@ -140,6 +143,13 @@ def _run_in_time(data: Microdata, chosen: TriedPlan, secret: bytes | None, last:
 def reserve_for_attacks(data: Microdata, options: SelectOptions) -> float:
     """Seconds at the end of a search for attacks on everybody that were sampled before; 0 without a time limit."""
     return _SHARE_FOR_ATTACKS * options.seconds if options.seconds is not None and samples_attacks(data.policy) else 0.0
+
+
+def _explain_numbers(tried_on_sample: int) -> list[str]:
+    """That plans were tried on a sample before, whose numbers come first."""
+    if not tried_on_sample:
+        return []
+    return [f"Before them {tried_on_sample:,} plans were tried on a sample, so the numbers of these plans begin after that."]
 
 
 def _explain_attacks(assessment: Assessment) -> list[str]:
