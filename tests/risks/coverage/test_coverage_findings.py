@@ -183,3 +183,16 @@ def test_coverage_of_a_release_alone_says_what_it_can():
     score = discreet.risk(data, "coverage")["coverage"]
     assert score["identifying"] == 1
     assert score["restorable"] is None
+
+
+def test_a_confidential_column_is_not_examined_by_an_intruder_who_compares_keys(rng):
+    """The coverage of a release named target_linkage as the examiner of remarks, which it never compares."""
+    frame = pl.DataFrame({"sex": ["f", "m"] * 50, "salary": rng.permutation(100)})
+    attributes = {"sex": {"role": "key"}, "salary": {"role": "confidential"}}
+    table = assessed(frame, {"attributes": attributes, "limits": {"target_linkage.max": 0.2}}).coverage.per_attribute
+    assert dict(table.select("attribute", "adversaries").rows()) == {"sex": "target_linkage", "salary": ""}
+    named = {"target_linkage": {"attributes": ["sex", "salary"]}}
+    table = assessed(
+        frame, {"attributes": attributes, "risk": named, "limits": {"target_linkage.max": 0.2}}
+    ).coverage.per_attribute
+    assert set(table["adversaries"]) == {"target_linkage"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import polars as pl
@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from discreet.engine.spark.gaps import COARSE, PATTERNS
 from discreet.errors import DataError
+from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
@@ -150,6 +151,12 @@ class TargetLinkage(RiskMeasure):
         for name in sorted(set(self.domain) & set(self.density)):
             raise ValueError(f"'{name}' has a domain and a density; keep one")
         return self
+
+    def examines(self, data: Microdata) -> Sequence[str]:
+        """The attributes that are compared: the columns of a list are known only when it is read."""
+        if self.attributes or self.targets is not None:
+            return super().examines(data)
+        return data.named(Role.KEY)
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         if self.population is not None and (data.records >= 0).sum() > self.population:
