@@ -330,10 +330,12 @@ def test_plans_that_close_gaps_take_the_place_of_no_starting_point_and_leave_oth
     monkeypatch.setattr("discreet.selection.space.prepare._look_for_companions", lambda *_: {})
     monkeypatch.setattr(GapCounter, "count", count)
     trials: list[Trial] = []
-    discreet.select(people(), trials=5, seed=1, on_trial=trials.append)
+    discreet.select(people(), trials=6, seed=1, on_trial=trials.append)
     plans = [trial.plan["steps"] for trial in trials]
     tried = [(steps[-1]["k"], any("code" in step["columns"] for step in steps)) for steps in plans]
-    assert tried[:4] == [(3, False), (3, True), (4, False), (5, False)]
+    assert tried[:6] == [(3, False), (3, True), (4, False), (3, True), (5, False), (6, False)], (
+        "one more start after each in vain"
+    )
 
 
 def test_a_search_that_is_resumed_has_the_columns_that_its_earlier_plans_showed(tmp_path: Path, monkeypatch: Any) -> None:
@@ -409,22 +411,22 @@ def test_a_column_in_ranges_keeps_its_values_true_and_shared_by_many_records() -
     assert losses["falsehood"].summary["worst"] == 0
 
 
-def test_columns_that_leave_gaps_are_put_in_ranges_first_and_dropped_where_ranges_leave_gaps_too() -> None:
+def test_a_column_that_leaves_gaps_gets_its_next_treatment_in_the_order_of_promise() -> None:
+    """The year of a claim, left as it is, was dropped at once, and a plan with three times the loss was chosen."""
     data = wages()
     data = data.with_policy(add_missing_hierarchies(data))
-    space = with_gap_columns(build_space(data), data, SelectOptions(), ["wage"])
+    space = with_gap_columns(build_space(data), data, SelectOptions(), ["wage", "shift"])
     point = space.unchanged_point() | {"finish": "local_suppression"}
 
-    def tried(loss: float, treatment: str) -> TriedPlan:
-        changed = point | {"beside:wage": treatment}
-        return TriedPlan(changed, build_plan(data, space, changed), Outcome(1.0, loss, gaps=1, gap_columns=("wage",)))
+    def tried(loss: float, name: str, treatment: str) -> TriedPlan:
+        changed = point | {f"beside:{name}": treatment}
+        return TriedPlan(changed, build_plan(data, space, changed), Outcome(1.0, loss, gaps=1, gap_columns=(name,)))
 
-    open_plan, in_ranges, dropped = tried(0.1, AS_IT_IS), tried(0.11, IN_RANGES), tried(0.3, DROPPED)
-    assert list(points_without_gap_columns(space, [open_plan])) == [point | {"beside:wage": IN_RANGES}]
-    assert list(points_without_gap_columns(space, [open_plan, in_ranges, dropped])) == [
-        point | {"beside:wage": IN_RANGES},
-        point | {"beside:wage": DROPPED},
-    ]
+    for name, treatments in (("wage", [AS_IT_IS, IN_RANGES, DROPPED]), ("shift", [AS_IT_IS, WITH_KEYS, DROPPED])):
+        plans = [tried(loss, name, treatment) for loss, treatment in zip((0.1, 0.11, 0.3), treatments, strict=True)]
+        for number in (1, 2, 3):
+            following = [point | {f"beside:{name}": treatment} for treatment in treatments[1 : number + 1]]
+            assert list(points_without_gap_columns(space, plans[:number])) == following
 
 
 def test_the_wizard_releases_a_wage_that_links_rows_in_ranges_and_says_so() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from discreet.selection.outcome import TriedPlan
-from discreet.selection.space.dimensions import AVERAGED, DROPPED, IN_RANGES, Choice, Point, Space
+from discreet.selection.space.dimensions import AS_IT_IS, Choice, Point, Space
 
 
 def points_without_gap_columns(space: Space, tried: Sequence[TriedPlan]) -> Iterator[Point]:
@@ -37,12 +37,13 @@ def points_without_gap_columns(space: Space, tried: Sequence[TriedPlan]) -> Iter
 def _mask_columns(space: Space, plan: TriedPlan) -> Point:
     """The choices that mask the columns through which a plan leaves gaps, without those that allow none.
 
-    Ranges of near values come first; what leaves a gap in ranges is dropped, and a weight is averaged.
+    The treatments of a column are listed with the most promising first: a column that is left as it is gets the first one, and
+    one that leaves a gap in spite of a treatment the next one. A weight has one only.
     """
     masked: Point = {}
-    for dimension in [f"beside:{name}" for name in plan.outcome.gap_columns]:
-        wanted = (DROPPED, AVERAGED) if plan.point.get(dimension) in (IN_RANGES, DROPPED) else (IN_RANGES, DROPPED, AVERAGED)
-        offered = [choice for choice in wanted if choice in space.choices.get(dimension, ())]
-        if offered:
-            masked[dimension] = offered[0]
+    for dimension in [f"beside:{name}" for name in plan.outcome.gap_columns if f"beside:{name}" in space.choices]:
+        treatments = [choice for choice in space.choices[dimension] if choice != AS_IT_IS]
+        current = plan.point.get(dimension, AS_IT_IS)
+        tried = treatments.index(current) + 1 if current in treatments else 0
+        masked[dimension] = treatments[min(tried, len(treatments) - 1)]
     return masked

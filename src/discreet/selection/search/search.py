@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 SearchMode = Literal["guided", "random"]
 _STARTS_TRIED_FIRST = 6
 """Starting points that are tried before anything else; the others alternate with the search, so that a small budget tunes too."""
+_LEAST_SHARE_OF_EXPECTED = 0.3
+"""Share of the expected time of a plan for which another one is begun as long as no plan can be released."""
 _MOVES_AT_ONCE = 2
 """Moves in vain that may follow each other after a search on a sample."""
 _MOST_DRAWS_PER_PLAN = 6
@@ -151,8 +153,9 @@ class Search:
                 seconds = [plan.outcome.seconds for plan in self.tried if plan.outcome.error is None]
                 best = self.best().outcome
                 best_seconds = 0.0 if best.error is not None else best.seconds
-                # the median: a plan that takes longer is stopped at the deadline
-                expected_seconds = median(seconds) if seconds else 0.0
+                # the median: a plan that takes longer is stopped at the deadline, which is fine as long as none can be released
+                share = 1.0 if best.is_acceptable or not self.whole else _LEAST_SHARE_OF_EXPECTED
+                expected_seconds = share * median(seconds) if seconds else 0.0
             elif budget.trials is None and self.draws > _MOST_DRAWS_PER_PLAN * (tried_before + 50):
                 break  # a search with a time limit alone that finds nothing new to try
         self.seconds += time.monotonic() - began
