@@ -3,6 +3,8 @@
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from discreet.engine.known_sets import inputs
 from discreet.engine.known_sets.family import family
@@ -142,3 +144,47 @@ def test_an_intruder_with_true_values_counts_every_cell_that_contains_them(label
             ]
             expected += chance / sum(agree) if agree[record] else 0.0
         assert sums.per_record.risk[at] == pytest.approx(expected), record
+
+
+AGES, TOWNS = (20, 25, 30, 35, 45), ("x", "y", "z")
+AGES_OF = {
+    "20": {20}, "25": {25}, "30": {30}, "35": {35}, "45": {45}, "20..30": {20, 25}, "25..40": {25, 30, 35}, "30..50": {30, 35, 45},
+    "20..50": {*AGES}, "{20|45}": {20, 45}, "{25|30}": {25, 30}, "!{45}": {20, 25, 30, 35}, "*": {*AGES}, None: {*AGES},
+}  # fmt: skip
+TOWNS_OF = {"x": {"x"}, "y": {"y"}, "z": {"z"}, "{x|y}": {"x", "y"}, "{y|z}": {"y", "z"}, "*": {*TOWNS}, None: {*TOWNS}}
+RECORDS = st.tuples(
+    st.sampled_from(AGES), st.sampled_from(TOWNS), st.sampled_from(list(AGES_OF)), st.sampled_from(list(TOWNS_OF))
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(RECORDS, min_size=2, max_size=9), st.sampled_from([inputs._MOST_LAYERED, 2, 0]), st.randoms(use_true_random=False)
+)
+def test_cells_of_several_columns_that_hold_the_true_values_are_counted(records, most_layered, random):
+    """Each record's risk against all sets of two columns whose cells overlap, whichever records of the original are left."""
+    ages, towns, age_labels, town_labels = zip(*records, strict=True)
+    data = table(
+        {"age": ages, "town": towns, "ill": ["a"] * len(records)},
+        key=["age", "town"], known={"age": 0.5, "town": 0.4}, sensitivity={"ill": 1.0},
+    )  # fmt: skip
+    ill = data.policy.attributes["ill"].model_copy(update={"default": 1.0})
+    data = data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "ill": ill}))
+    labels = {"age": pl.Series("age", age_labels, dtype=pl.String), "town": pl.Series("town", town_labels, dtype=pl.String)}
+    left = sorted(random.sample(range(len(records)), random.randint(1, len(records))))
+    masked = data.with_columns(labels).take(np.array(left))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inputs, "_MOST_LAYERED", most_layered)
+        sums = known_sets(masked, epsilon=0.0, max_sets=100, original=data)
+    assert sums.slots.tolist() == list(range(len(left)))
+    for slot, record in enumerate(left):
+        expected = 1 / len(left)
+        for known, chance in (({"age"}, 0.5), ({"town"}, 0.4), ({"age", "town"}, 0.2)):
+            agreeing = [
+                other
+                for other in left
+                if ("age" not in known or ages[record] in AGES_OF[age_labels[other]])
+                and ("town" not in known or towns[record] in TOWNS_OF[town_labels[other]])
+            ]
+            expected += chance / len(agreeing) if record in agreeing else 0.0
+        assert sums.per_record.risk[slot] == pytest.approx(expected)

@@ -69,7 +69,7 @@ def draw_slice(random: np.random.Generator, size: int) -> tuple[int, int]:
     return start, stop
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(SEEDS)
 def test_records_of_a_slice_are_added_to_the_counts_of_their_keys_and_read_by_the_queries_of_a_slice(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def test_records_of_a_slice_are_added_to_the_counts_of_their_keys_and_read_by_th
         assert counts.tolist() == counted
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(SEEDS)
 def test_keys_of_queries_that_are_not_alone_are_marked_numbered_and_kept(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -112,7 +112,7 @@ def test_keys_of_queries_that_are_not_alone_are_marked_numbered_and_kept(seed: i
         assert groups.tolist() == [number[key] for _, key in stay] + rest
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(SEEDS)
 def test_records_of_a_slice_in_numbered_groups_are_counted_and_written_from_a_place_on(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -136,7 +136,7 @@ def test_records_of_a_slice_in_numbered_groups_are_counted_and_written_from_a_pl
             assert groups.tolist() == placed([group for _, group in stay])
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(SEEDS)
 def test_keys_are_numbered_group_by_group_as_they_first_occur_and_queries_without_records_have_none(seed: int) -> None:
     lists = draw_lists(np.random.default_rng(seed))
@@ -156,7 +156,7 @@ def test_keys_are_numbered_group_by_group_as_they_first_occur_and_queries_withou
         assert query_new.tolist() == [numbers.get(key, -1) for _, key in lists.asking]
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(SEEDS)
 def test_only_queries_that_are_not_alone_stay_active(seed: int) -> None:
     lists = draw_lists(np.random.default_rng(seed))
@@ -213,7 +213,7 @@ def is_new_best(part: float, best: float, terms: Terms, top_node: int) -> bool:
     return part > best
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(SEEDS)
 def test_a_set_adds_its_chance_over_the_count_and_the_whole_subtree_where_a_query_is_alone(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -239,7 +239,7 @@ def test_a_set_adds_its_chance_over_the_count_and_the_whole_subtree_where_a_quer
             assert values.tolist() == pytest.approx(expected[name], rel=1e-14, abs=0), name
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(SEEDS, st.integers(0, 3))
 def test_a_set_adds_what_its_members_do_not_tell_and_the_whole_subtree_where_a_query_is_alone(seed: int, singles: int) -> None:
     random = np.random.default_rng(seed)
