@@ -178,7 +178,7 @@ def test_cells_of_several_columns_that_hold_the_true_values_are_counted(records,
         sums = known_sets(masked, epsilon=0.0, max_sets=100, original=data)
     assert sums.slots.tolist() == list(range(len(left)))
     for slot, record in enumerate(left):
-        expected = 1 / len(left)
+        expected, asked = 1 / len(left), len(left)
         for known, chance in (({"age"}, 0.5), ({"town"}, 0.4), ({"age", "town"}, 0.2)):
             agreeing = [
                 other
@@ -186,5 +186,7 @@ def test_cells_of_several_columns_that_hold_the_true_values_are_counted(records,
                 if ("age" not in known or ages[record] in AGES_OF[age_labels[other]])
                 and ("town" not in known or towns[record] in TOWNS_OF[town_labels[other]])
             ]
-            expected += chance / len(agreeing) if record in agreeing else 0.0
+            if record in agreeing:
+                expected, asked = expected + chance / len(agreeing), min(asked, len(agreeing))
         assert sums.per_record.risk[slot] == pytest.approx(expected)
+        assert sums.per_record.count_all[slot] == asked, "who agrees on all that finds the record"
