@@ -38,7 +38,7 @@ def test_counts_are_those_of_nested_loops_over_records(
     """``numbered``: keys are numbered by sorting, and each list is shared out to the threads."""
     width, size = len(rows[0]), len(rows)
     names = [f"x{at}" for at in range(width)]
-    data = Microdata(pl.DataFrame(rows, schema={name: pl.String for name in names}, orient="row"), Policy())
+    data = Microdata(pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row"), Policy())
     tree = family([random.choice([0.3, 0.5, 1.0]) for _ in names], 0.0, 100)
     columns = encode(data, tree.known_names(names))
     slots = np.array(sorted(random.sample(range(size), random.randint(1, size))))
