@@ -89,7 +89,9 @@ def test_hierarchy_rules_produce_the_documented_labels():
     groups = [{"ab": ["a", "b"], "rest": ["c"]}, {"all": ["ab", "rest"]}]
     assert build(["a", "b", "c"], {"groups": groups}).labels[1:3] == (("ab", "ab", "rest"), ("all",) * 3)
     assert build(["a", "b"], None).labels == (("a", "b"), ("*", "*"))
-    assert build([None, None], {"widths": [5]}).height == 1
+    assert build(["34", "41.5"], {"widths": [5, 20]}).labels == build([34, 41.5], {"widths": [5, 20]}).labels
+    assert build(["34", "41"], {"quantiles": [2]}).labels == build([34, 41], {"quantiles": [2]}).labels
+    assert build([None, None], {"widths": [5]}).labels == (("*",), ("*",))
 
 
 @pytest.mark.parametrize(
