@@ -20,6 +20,8 @@ from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.sums import attributes, known_sets
 from discreet.engine.known_sets.terms import Pattern
 from discreet.errors import DataError
+from discreet.model.cells import ColumnCells
+from discreet.model.hierarchy import HierarchySpec
 from discreet.testing import table
 
 
@@ -109,7 +111,7 @@ def test_queries_of_some_patterns_keep_their_numbers_and_ask_by_the_same_attribu
     "labels",
     [["20..30", "25..40", "30..50", "*", "45"], ["20", "25", "30", "*", "45"], ["20..50", "{20|45}", "30", None, "!{45}"]],
 )
-@pytest.mark.parametrize("layers", [inputs._MOST_LAYERED, 0], ids=["by layers", "by overlap"])
+@pytest.mark.parametrize("layers", [inputs._MOST_LAYERED, 2, 0], ids=["by layers", "of too many layers", "by overlap"])
 def test_an_intruder_with_true_values_counts_every_cell_that_contains_them(labels, layers, monkeypatch):
     """The risk of each record against all sets of two keys, by hand."""
     monkeypatch.setattr(inputs, "_MOST_LAYERED", layers)
@@ -154,8 +156,19 @@ AGES_OF = {
 }  # fmt: skip
 TOWNS_OF = {"x": {"x"}, "y": {"y"}, "z": {"z"}, "{x|y}": {"x", "y"}, "{y|z}": {"y", "z"}, "*": {*TOWNS}, None: {*TOWNS}}
 RECORDS = st.tuples(
-    st.sampled_from(AGES), st.sampled_from(TOWNS), st.sampled_from(list(AGES_OF)), st.sampled_from(list(TOWNS_OF))
-)
+    st.sampled_from([*AGES, None]), st.sampled_from(TOWNS), st.sampled_from(list(AGES_OF)), st.sampled_from(list(TOWNS_OF)),
+    st.sampled_from("aab"),
+)  # fmt: skip
+
+
+def sick(ages, towns, ills):
+    """Records of whom only the illness a is sensitive."""
+    data = table(
+        {"age": ages, "town": towns, "ill": ills},
+        key=["age", "town"], known={"age": 0.5, "town": 0.4}, sensitivity={"ill": 1.0},
+    )  # fmt: skip
+    ill = data.policy.attributes["ill"].model_copy(update={"values": {"a": 1.0}, "default": 0.0})
+    return data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "ill": ill}))
 
 
 @settings(max_examples=15, deadline=None)
@@ -164,30 +177,81 @@ RECORDS = st.tuples(
 )
 def test_cells_of_several_columns_that_hold_the_true_values_are_counted(records, most_layered, random):
     """Each record's risk against all sets of two columns whose cells overlap, whichever records of the original are left."""
-    ages, towns, age_labels, town_labels = zip(*records, strict=True)
-    data = table(
-        {"age": ages, "town": towns, "ill": ["a"] * len(records)},
-        key=["age", "town"], known={"age": 0.5, "town": 0.4}, sensitivity={"ill": 1.0},
-    )  # fmt: skip
-    ill = data.policy.attributes["ill"].model_copy(update={"default": 1.0})
-    data = data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "ill": ill}))
+    ages, towns, age_labels, town_labels, ills = zip(*records, strict=True)
+    data = sick(pl.Series(ages, dtype=pl.Int64), towns, ills)
     labels = {"age": pl.Series("age", age_labels, dtype=pl.String), "town": pl.Series("town", town_labels, dtype=pl.String)}
     left = sorted(random.sample(range(len(records)), random.randint(1, len(records))))
     masked = data.with_columns(labels).take(np.array(left))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inputs, "_MOST_LAYERED", most_layered)
         sums = known_sets(masked, epsilon=0.0, max_sets=100, original=data)
-    assert sums.slots.tolist() == list(range(len(left)))
-    for slot, record in enumerate(left):
+    assert sums.slots.tolist() == [slot for slot, record in enumerate(left) if ills[record] == "a"]
+    for at, record in enumerate(left[slot] for slot in sums.slots):
         expected, asked = 1 / len(left), len(left)
         for known, chance in (({"age"}, 0.5), ({"town"}, 0.4), ({"age", "town"}, 0.2)):
             agreeing = [
                 other
                 for other in left
-                if ("age" not in known or ages[record] in AGES_OF[age_labels[other]])
+                if ("age" not in known or ages[record] is None or ages[record] in AGES_OF[age_labels[other]])
                 and ("town" not in known or towns[record] in TOWNS_OF[town_labels[other]])
             ]
             if record in agreeing:
                 expected, asked = expected + chance / len(agreeing), min(asked, len(agreeing))
-        assert sums.per_record.risk[slot] == pytest.approx(expected)
-        assert sums.per_record.count_all[slot] == asked, "who agrees on all that finds the record"
+        assert sums.per_record.risk[at] == pytest.approx(expected)
+        assert sums.per_record.count_all[at] == asked, "who agrees on all that finds the record"
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_record_lacks_or_has_lost_any_of_its_attributes(many):
+    """All combinations of what is unknown of and lost by two attributes are patterns of their own."""
+    flags = np.array([[at >> bit & 1 for at in range(16)] for bit in range(4)], dtype=np.uint8)
+    if many:
+        flags = np.repeat(flags, 3, axis=1)
+    which, patterns = patterns_of([flags[0], flags[1]], [flags[2], flags[3]], flags.shape[1])
+    assert len(patterns) == 16
+    for row, at in enumerate(which):
+        assert patterns[at] == Pattern(
+            frozenset(place for place in (0, 1) if flags[place, row]),
+            frozenset(place for place in (0, 1) if flags[2 + place, row]),
+        )
+
+
+def test_more_combinations_of_nulls_than_can_be_counted_are_an_error(monkeypatch):
+    data = sick(pl.Series([1, 2, None]), ["x", "y", "x"], ["a", "a", "b"])
+    monkeypatch.setattr(inputs, "MOST_CLASSES", 2)
+    known_sets(data, epsilon=0.0, max_sets=100, missing="wildcard")
+    monkeypatch.setattr(inputs, "MOST_CLASSES", 1)
+    with pytest.raises(DataError, match="stand in 2 different combinations of attributes, and at most 1 can"):
+        known_sets(data, epsilon=0.0, max_sets=100, missing="wildcard")
+
+
+def test_each_release_of_one_original_is_read_by_itself():
+    """What an unmasked column holds is read once, and nothing that another release, a hierarchy or labels say is taken for it."""
+    ages, towns = [20, 25, 30, 45], ["x", "y", "x", "z"]
+    data = sick(ages, towns, ["a"] * 4)
+
+    def risks(masked, original=data):
+        return known_sets(masked, epsilon=0.0, max_sets=100, original=original).per_record.risk.tolist()
+
+    def by_hand(holds):
+        """Sets of both columns, where the age of a record agrees with these records and the town with its twins."""
+        made = []
+        for at in range(4):
+            of_town = {other for other in range(4) if towns[other] == towns[at]}
+            parts = ((0.5, holds[at]), (0.4, of_town), (0.2, holds[at] & of_town))
+            made.append(1 / 4 + sum(chance / len(agreeing) for chance, agreeing in parts))
+        return pytest.approx(made)
+
+    alone, pairs = [{0}, {1}, {2}, {3}], [{0, 1}, {0, 1}, {2, 3}, {2, 3}]
+    in_ranges = data.with_columns({"age": pl.Series("age", ["20..30", "20..30", "30..50", "30..50"])})
+    for _ in range(2):
+        assert risks(data) == by_hand(alone)
+        assert risks(in_ranges) == by_hand(pairs)
+    declared = ColumnCells(kind="number", labels={"low": "20..30", "high": "30..50"})
+    labels = pl.Series("age", ["low", "low", "high", "high"])
+    assert risks(data.with_columns({"age": labels}, cells={"age": declared})) == by_hand(pairs)
+    age = data.policy.attributes["age"].model_copy(
+        update={"hierarchy": HierarchySpec(groups=[{"low": ["20", "25"], "high": ["30", "45"]}])}
+    )
+    explained = data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "age": age}))
+    assert risks(explained.with_columns({"age": labels}), explained) == by_hand(pairs)
