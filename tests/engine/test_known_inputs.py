@@ -17,11 +17,13 @@ from discreet.engine.known_sets.inputs import (
     weights_of,
 )
 from discreet.engine.known_sets.queries import Queries
-from discreet.engine.known_sets.sums import attributes, known_sets
+from discreet.engine.known_sets.sums import attributes, family_of, known_sets, probability_of
 from discreet.engine.known_sets.terms import Pattern
 from discreet.errors import DataError
 from discreet.model.cells import ColumnCells
 from discreet.model.hierarchy import HierarchySpec
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
 from discreet.testing import table
 
 
@@ -255,3 +257,34 @@ def test_each_release_of_one_original_is_read_by_itself():
     )
     explained = data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "age": age}))
     assert risks(explained.with_columns({"age": labels}), explained) == by_hand(pairs)
+
+
+def test_equal_releases_of_different_true_values_are_asked_for_apart():
+    towns = ["x", "y"] * 30
+    data = sick([at % 6 for at in range(60)], towns, ["a"] * 60)
+    labels = {"age": pl.Series("age", ["0..3", "3..6"])[[at % 6 // 3 for at in range(60)]], "town": pl.Series("town", ["x"] * 60)}
+    sums = known_sets(data.with_columns(labels), epsilon=0.0, max_sets=100, original=data)
+    found = [1 / 60 + 0.5 / 30 + (0.4 / 60 + 0.2 / 30 if town == "x" else 0.0) for town in towns]
+    assert sums.per_record.risk.tolist() == pytest.approx(found)
+
+
+def test_certain_consequences_are_summed_for_everyone_whatever_is_sensitive():
+    data = sick([1, 1, 2], ["x", "y", "y"], ["b", "b", "a"])
+    sums = known_sets(data, epsilon=0.0, max_sets=100, certain=True)
+    assert sums.slots.tolist() == [0, 1, 2]
+    assert sums.per_record.risk.tolist() == pytest.approx(
+        [1 / 3 + 0.25 + 0.4 + 0.2, 1 / 3 + 0.25 + 0.2 + 0.2, 1 / 3 + 0.5 + 0.2 + 0.2]
+    )
+
+
+def test_a_unit_of_which_only_some_attributes_are_counted_has_its_probability():
+    attributes_of = {"a": {"known": 0.3}, "b": {"known": 0.9}, "c": {"known": 0.5}}
+    policy = Policy.from_dict({"attributes": attributes_of, "known_together": [["a", "b"]]})
+    data = Microdata(pl.DataFrame({"a": [1, 2], "b": [1, 2], "c": [1, 1]}), policy)
+    for knowledge, rest in (("products", 1.0), ("independent", 0.5)):
+        assert probability_of(data, ["a", "b"], knowledge) == pytest.approx(0.9 * rest)
+        assert probability_of(data, ["a", "b", "c"], knowledge) == pytest.approx(0.45)
+        tree = family_of(data, ["a", "c"], 0.0, 100, knowledge)
+        chances = {tree.members(node): float(tree.chance[node]) for node in range(len(tree))}
+        assert chances[(0,)] == pytest.approx(0.9 * rest)
+        assert chances[(0, 1)] == pytest.approx(0.45)
