@@ -261,7 +261,7 @@ def _check_names(attributes: dict[str, Any], columns: list[str], **more: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("absent", "column"), [("VISIT DAY", "visitday"), ("visti1", "visit1"), ("nmae", "name"), ("clinics", "clinic")]
+    ("absent", "column"), [("VISIT DAY", "visitday"), ("visti1", "visit1"), ("nmae", "name"), ("clinics", "clinic"), ("ID", "id")]
 )
 def test_a_column_that_differs_by_one_slip_is_meant_whatever_else_the_policy_names(absent: str, column: str) -> None:
     identifier = {"role": "identifier"}
@@ -278,6 +278,7 @@ def test_a_column_that_differs_by_more_may_be_absent(absent: str, column: str) -
 def test_cells_may_describe_what_the_policy_names_and_a_release_may_lack_any_column() -> None:
     cells = {"cells": {"gone": {"kind": "text", "labels": {"any": "{m|f}"}}}}
     assert _check_names({"gone": {"role": "identifier"}}, ["sex"], **cells) == []
+    assert _check_names({"clinic": {"role": "identifier"}}, ["clinic", "clinics"]) == [], "nothing is meant by a name that exists"
     assert _check_names({}, ["gone"], **cells) == []
     policy = Policy.from_dict({"attributes": {"nmae": {"role": "identifier"}}, **cells})
     assert check_listed_values(discreet.Microdata(pl.DataFrame({"name": [1]}), policy), initial=False) == []
