@@ -17,6 +17,12 @@ from discreet.engine.known_sets.threads import KernelThreads
 NUMBERS = st.integers(1, 4)
 
 
+def divide(slices: list[tuple[int, int]], size: int) -> bool:
+    """Whether each slice begins where another ends, so that all together they are the list."""
+    starts, stops = zip(*sorted(slices), strict=True)
+    return (*starts, size) == (0, *stops)
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 20), NUMBERS, st.integers(0, 8), st.booleans())
 def test_slices_are_equal_and_cover_a_list_once(size: int, number: int, least: int, by_default: bool) -> None:
@@ -27,7 +33,7 @@ def test_slices_are_equal_and_cover_a_list_once(size: int, number: int, least: i
             lambda own, start, stop: own.append((start, stop)), size, slices, **({} if by_default else {"least": least})
         )
     assert len(slices) == (number if size > least else 1)
-    assert [at for start, stop in sorted(slices) for at in range(start, stop)] == list(range(size))
+    assert divide(slices, size)
     lengths = [stop - start for start, stop in slices]
     assert max(lengths) - min(lengths) <= 1
 
@@ -37,7 +43,7 @@ def test_slices_are_equal_and_cover_a_list_once(size: int, number: int, least: i
 def test_each_table_of_counts_begins_at_zero_whatever_was_counted_before(
     number: int, lists: list[tuple[int, int]], several: bool
 ) -> None:
-    slices = []
+    slices: list[tuple[int, int]] = []
 
     def count(*arguments: Any) -> None:
         slices.append(arguments[-2:])
@@ -51,7 +57,7 @@ def test_each_table_of_counts_begins_at_zero_whatever_was_counted_before(
             slices.clear()
             counts = threads.count_keys(count, None, group, codes, cardinality, keys)
             assert counts.tolist() == np.bincount(group * np.int64(cardinality) + codes, minlength=keys).tolist()
-            assert [at for start, stop in sorted(slices) for at in range(start, stop)] == list(range(size))
+            assert divide(slices, size)
             assert len(slices) == (number if several and keys * number <= size // 4 else 1), "a table of every thread is worth it"
 
 
@@ -60,7 +66,7 @@ def test_each_table_of_counts_begins_at_zero_whatever_was_counted_before(
 def test_members_that_stay_are_packed_in_order_without_gaps(number: int, stays: list[bool], all_stay: bool) -> None:
     stays = [True] * len(stays) if all_stay else stays
     packed = [-1] * sum(stays)
-    slices = []
+    slices: list[tuple[int, int]] = []
 
     def pack(start: int, stop: int, to: int) -> None:
         slices.append((start, stop))
@@ -73,7 +79,7 @@ def test_members_that_stay_are_packed_in_order_without_gaps(number: int, stays: 
         assert begin is None or begin[-1] == sum(stays)
         threads.pack_slices(pack, len(stays), begin)
     assert packed == [at for at, stay in enumerate(stays) if stay]
-    assert [at for start, stop in sorted(slices) for at in range(start, stop)] == list(range(len(stays)))
+    assert divide(slices, len(stays))
 
 
 def test_threads_work_at_once_until_they_are_closed_and_hand_on_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
