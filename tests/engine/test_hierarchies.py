@@ -9,11 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Microdata, Policy
-from discreet.engine.cells.hierarchies import hierarchy_of, leaf_codes, level_codes, usable_hierarchy
+from discreet.engine.cells.hierarchies import (
+    format_rows,
+    hierarchy_of,
+    leaf_codes,
+    level_codes,
+    parse_rows,
+    read_rows,
+    usable_hierarchy,
+)
 from discreet.engine.cells.intervals import interval_bins, interval_of_bin, quantile_levels, width_levels
 from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, SourceError
-from discreet.model.cells import parse_interval
+from discreet.model.cells import parse_cell, parse_interval
+from discreet.model.hierarchy import Hierarchy
 
 
 def data_with(values, spec, folder=None, **more):
@@ -80,7 +89,9 @@ def test_hierarchy_rules_produce_the_documented_labels():
     groups = [{"ab": ["a", "b"], "rest": ["c"]}, {"all": ["ab", "rest"]}]
     assert build(["a", "b", "c"], {"groups": groups}).labels[1:3] == (("ab", "ab", "rest"), ("all",) * 3)
     assert build(["a", "b"], None).labels == (("a", "b"), ("*", "*"))
-    assert build([None, None], {"widths": [5]}).height == 1
+    assert build(["34", "41.5"], {"widths": [5, 20]}).labels == build([34, 41.5], {"widths": [5, 20]}).labels
+    assert build(["34", "41"], {"quantiles": [2]}).labels == build([34, 41], {"quantiles": [2]}).labels
+    assert build([None, None], {"widths": [5]}).labels == (("*",), ("*",))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +105,10 @@ def test_hierarchy_rules_produce_the_documented_labels():
         ([1, 2], {"widths": [5, 13]}, "13.0 is none of 5.0"),
         ([1, 2], {"quantiles": [4, 3]}, "3 does not divide 4"),
         ([1, 2], {"quantiles": [4, 4]}, "4 does not divide 4"),
+        (["5", "a"], {"widths": [5]}, "needs numbers, but 'x' holds 'a'"),
+        (["a", "b"], {"groups": [{"g": ["a", "b"]}, {"h": ["a"]}]}, "no group for 'b' on level 2"),
         (["x"], {"dates": ["year"]}, "needs dates such as 2014-05-31, but 'x' holds 'x'"),
+        (["2014-05-31", "x"], {"dates": ["year"]}, "but 'x' holds 'x'"),
         ([1], {"dates": ["year"]}, "needs dates, but 'x' is Int64"),
     ],
 )
@@ -178,8 +192,103 @@ def test_quantile_bins_contain_their_leaves_and_are_as_equal_as_ties_allow(value
 
 
 def test_level_codes_number_the_labels_of_each_level():
-    codes, labels = level_codes(build([34, 41], {"widths": [5, 20]}))[1]
-    assert [labels[code] for code in codes] == ["30..35", "40..45"]
+    made = build([34, 41, 33, 52, 31], {"widths": [5, 20]})
+    for (codes, labels), level in zip(level_codes(made), made.labels, strict=True):
+        assert [labels[code] for code in codes] == list(level)
+        assert labels == list(dict.fromkeys(level))
+
+
+def test_a_file_that_is_not_utf8_is_read_as_latin1(tmp_path):
+    (tmp_path / "x.csv").write_bytes("Köln;*\n".encode("latin-1"))
+    assert read_rows(tmp_path / "x.csv", "x") == [["Köln", "*"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("", []),
+        ("\n  \n", []),
+        ("a", [["a"]]),
+        ("a,b\tc;d\n\ne;f", [["a,b\tc", "d"], ["e", "f"]]),
+        ("a,b\tc\nd;e\tf", [["a,b", "c"], ["d;e", "f"]]),
+        ("a,b\nc;d,e", [["a", "b"], ["c;d", "e"]]),
+        ('"a;b";c', [["a;b", "c"]]),
+    ],
+)
+def test_the_separator_of_the_first_line_divides_all_lines(text, rows):
+    assert parse_rows(text) == rows
+
+
+def test_a_line_that_is_no_row_is_an_error():
+    with pytest.raises(DataError, match="cannot be read as rows value;label;…"):
+        parse_rows("a;" + "x" * 200_000)
+
+
+@given(st.lists(st.lists(st.text('ab;,"\t *', min_size=1, max_size=5).map("x".__add__), min_size=2, max_size=3), max_size=4))
+def test_rows_that_are_written_are_read_again(rows):
+    assert parse_rows(format_rows(rows)) == rows
+
+
+def test_rows_are_written_as_lines():
+    assert format_rows([["a", "b", "*"], ["c", "d;e", "*"]]) == 'a;b;*\nc;"d;e";*\n'
+
+
+def test_leaves_are_written_as_numbers_and_truths_of_a_policy():
+    assert build([1.0, 2.5], None).labels[0] == ("1", "2.5")
+    assert build([False, True], None).labels[0] == ("false", "true")
+    assert build([datetime.datetime(2014, 5, 3, 10)], None).labels[0] == ("2014-05-03 10:00:00",)
+
+
+def test_a_text_that_is_not_longer_than_its_prefix_stays():
+    made = build(["482", "4820", "48201"], {"prefixes": [4, 1]})
+    assert made.labels[1:3] == (("482", "4820", "4820*"), ("4**", "4***", "4****"))
+
+
+@pytest.mark.parametrize(
+    ("day", "labels"),
+    [
+        (datetime.date(2014, 1, 1), ["2014-W01", "2014-01", "2014-Q1", "2014", "2010s"]),
+        (datetime.date(2009, 3, 31), ["2009-W14", "2009-03", "2009-Q1", "2009", "2000s"]),
+        (datetime.date(2010, 1, 3), ["2009-W53", "2010-01", "2010-Q1", "2010", "2010s"]),
+        (datetime.date(1999, 4, 1), ["1999-W13", "1999-04", "1999-Q2", "1999", "1990s"]),
+        (datetime.date(987, 12, 2), ["0987-W48", "0987-12", "0987-Q4", "0987", "0980s"]),
+    ],
+)
+def test_dates_lie_in_the_periods_of_their_labels(day, labels):
+    units = ["week", "month", "quarter", "year", "decade"]
+    for values in (
+        [day],
+        [day.isoformat()],
+        [f"{day.isoformat()} 23:59:00"],
+        [datetime.datetime.combine(day, datetime.time(23))],
+    ):
+        assert [build(values, {"dates": [unit]}).labels[1][0] for unit in units] == labels
+    assert all(day in parse_cell(label, "date") for label in labels)
+
+
+def test_a_group_holds_leaves_or_labels_of_the_level_below():
+    groups = [{"ab": ["a", "b", "a"], "c": ["c"]}, {"all": ["ab"], "rest": ["c"]}, {"top": ["a", "b", "rest"]}]
+    assert build(["a", "b", "c"], {"groups": groups}).labels[1:4] == (("ab", "ab", "c"), ("all", "all", "rest"), ("top",) * 3)
+
+
+def test_nulls_take_no_part_in_quantiles():
+    some = [1, 1, 2, 3, 4, 7, 8, 9]
+    assert build([*some, *[None] * 20], {"quantiles": [4, 2]}).labels == build(some, {"quantiles": [4, 2]}).labels
+
+
+def test_ten_values_without_a_line_are_named_and_no_more():
+    for count, named in ((10, "'v09'; add"), (11, "'v09' and 1 more; add")):
+        (column,) = encode(data_with([f"v{at:02}" for at in range(count)], None), ["x"])
+        with pytest.raises(DataError, match=named):
+            leaf_codes(column, Hierarchy((("a",), ("*",))))
+
+
+def test_columns_with_the_same_rule_have_hierarchies_of_their_own():
+    rule = {"hierarchy": {"widths": [5]}}
+    policy = Policy.from_dict({"attributes": {"x": rule, "y": rule, "gone": {"role": "identifier", **rule}}})
+    data = Microdata(pl.DataFrame({"x": [1], "y": [7]}), policy)
+    assert [hierarchy_of(data, name).labels[0] for name in "xy"] == [("1",), ("7",)]
+    assert usable_hierarchy(data, "gone") is None
 
 
 def test_another_policy_makes_another_hierarchy_of_the_same_table():

@@ -3,6 +3,8 @@
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from discreet.engine.known_sets import inputs
 from discreet.engine.known_sets.family import family
@@ -15,9 +17,13 @@ from discreet.engine.known_sets.inputs import (
     weights_of,
 )
 from discreet.engine.known_sets.queries import Queries
-from discreet.engine.known_sets.sums import attributes, known_sets
+from discreet.engine.known_sets.sums import attributes, family_of, known_sets, probability_of
 from discreet.engine.known_sets.terms import Pattern
 from discreet.errors import DataError
+from discreet.model.cells import ColumnCells
+from discreet.model.hierarchy import HierarchySpec
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
 from discreet.testing import table
 
 
@@ -107,7 +113,7 @@ def test_queries_of_some_patterns_keep_their_numbers_and_ask_by_the_same_attribu
     "labels",
     [["20..30", "25..40", "30..50", "*", "45"], ["20", "25", "30", "*", "45"], ["20..50", "{20|45}", "30", None, "!{45}"]],
 )
-@pytest.mark.parametrize("layers", [inputs._MOST_LAYERED, 0], ids=["by layers", "by overlap"])
+@pytest.mark.parametrize("layers", [inputs._MOST_LAYERED, 2, 0], ids=["by layers", "of too many layers", "by overlap"])
 def test_an_intruder_with_true_values_counts_every_cell_that_contains_them(labels, layers, monkeypatch):
     """The risk of each record against all sets of two keys, by hand."""
     monkeypatch.setattr(inputs, "_MOST_LAYERED", layers)
@@ -142,3 +148,143 @@ def test_an_intruder_with_true_values_counts_every_cell_that_contains_them(label
             ]
             expected += chance / sum(agree) if agree[record] else 0.0
         assert sums.per_record.risk[at] == pytest.approx(expected), record
+
+
+AGES, TOWNS = (20, 25, 30, 35, 45), ("x", "y", "z")
+AGES_OF = {
+    "20": {20}, "25": {25}, "30": {30}, "35": {35}, "45": {45}, "20..30": {20, 25}, "25..40": {25, 30, 35},
+    "30..50": {30, 35, 45}, "20..50": {*AGES}, "{20|45}": {20, 45}, "{25|30}": {25, 30},
+    "!{45}": {20, 25, 30, 35}, "*": {*AGES}, None: {*AGES},
+}  # fmt: skip
+TOWNS_OF = {"x": {"x"}, "y": {"y"}, "z": {"z"}, "{x|y}": {"x", "y"}, "{y|z}": {"y", "z"}, "*": {*TOWNS}, None: {*TOWNS}}
+RECORDS = st.tuples(
+    st.sampled_from([*AGES, None]), st.sampled_from(TOWNS), st.sampled_from(list(AGES_OF)), st.sampled_from(list(TOWNS_OF)),
+    st.sampled_from("aab"),
+)  # fmt: skip
+
+
+def sick(ages, towns, ills):
+    """Records of whom only the illness a is sensitive."""
+    data = table(
+        {"age": ages, "town": towns, "ill": ills},
+        key=["age", "town"], known={"age": 0.5, "town": 0.4}, sensitivity={"ill": 1.0},
+    )  # fmt: skip
+    ill = data.policy.attributes["ill"].model_copy(update={"values": {"a": 1.0}, "default": 0.0})
+    return data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "ill": ill}))
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(RECORDS, min_size=2, max_size=9), st.sampled_from([inputs._MOST_LAYERED, 2, 0]), st.randoms(use_true_random=False)
+)
+def test_cells_of_several_columns_that_hold_the_true_values_are_counted(records, most_layered, random):
+    """Each record's risk against all sets of two columns whose cells overlap, whichever records of the original are left."""
+    ages, towns, age_labels, town_labels, ills = zip(*records, strict=True)
+    data = sick(pl.Series(ages, dtype=pl.Int64), towns, ills)
+    labels = {"age": pl.Series("age", age_labels, dtype=pl.String), "town": pl.Series("town", town_labels, dtype=pl.String)}
+    left = sorted(random.sample(range(len(records)), random.randint(1, len(records))))
+    masked = data.with_columns(labels).take(np.array(left))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inputs, "_MOST_LAYERED", most_layered)
+        sums = known_sets(masked, epsilon=0.0, max_sets=100, original=data)
+    assert sums.slots.tolist() == [slot for slot, record in enumerate(left) if ills[record] == "a"]
+    for at, record in enumerate(left[slot] for slot in sums.slots):
+        expected, asked = 1 / len(left), len(left)
+        for known, chance in (({"age"}, 0.5), ({"town"}, 0.4), ({"age", "town"}, 0.2)):
+            agreeing = [
+                other
+                for other in left
+                if ("age" not in known or ages[record] is None or ages[record] in AGES_OF[age_labels[other]])
+                and ("town" not in known or towns[record] in TOWNS_OF[town_labels[other]])
+            ]
+            if record in agreeing:
+                expected, asked = expected + chance / len(agreeing), min(asked, len(agreeing))
+        assert sums.per_record.risk[at] == pytest.approx(expected)
+        assert sums.per_record.count_all[at] == asked, "who agrees on all that finds the record"
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_record_lacks_or_has_lost_any_of_its_attributes(many):
+    """All combinations of what is unknown of and lost by two attributes are patterns of their own."""
+    flags = np.array([[at >> bit & 1 for at in range(16)] for bit in range(4)], dtype=np.uint8)
+    if many:
+        flags = np.repeat(flags, 3, axis=1)
+    which, patterns = patterns_of([flags[0], flags[1]], [flags[2], flags[3]], flags.shape[1])
+    assert len(patterns) == 16
+    for row, at in enumerate(which):
+        assert patterns[at] == Pattern(
+            frozenset(place for place in (0, 1) if flags[place, row]),
+            frozenset(place for place in (0, 1) if flags[2 + place, row]),
+        )
+
+
+def test_more_combinations_of_nulls_than_can_be_counted_are_an_error(monkeypatch):
+    data = sick(pl.Series([1, 2, None]), ["x", "y", "x"], ["a", "a", "b"])
+    monkeypatch.setattr(inputs, "MOST_CLASSES", 2)
+    known_sets(data, epsilon=0.0, max_sets=100, missing="wildcard")
+    monkeypatch.setattr(inputs, "MOST_CLASSES", 1)
+    with pytest.raises(DataError, match="stand in 2 different combinations of attributes, and at most 1 can"):
+        known_sets(data, epsilon=0.0, max_sets=100, missing="wildcard")
+
+
+def test_each_release_of_one_original_is_read_by_itself():
+    """What an unmasked column holds is read once, and nothing that another release, a hierarchy or labels say is taken for it."""
+    ages, towns = [20, 25, 30, 45], ["x", "y", "x", "z"]
+    data = sick(ages, towns, ["a"] * 4)
+
+    def risks(masked, original=data):
+        return known_sets(masked, epsilon=0.0, max_sets=100, original=original).per_record.risk.tolist()
+
+    def by_hand(holds):
+        """Sets of both columns, where the age of a record agrees with these records and the town with its twins."""
+        made = []
+        for at in range(4):
+            of_town = {other for other in range(4) if towns[other] == towns[at]}
+            parts = ((0.5, holds[at]), (0.4, of_town), (0.2, holds[at] & of_town))
+            made.append(1 / 4 + sum(chance / len(agreeing) for chance, agreeing in parts))
+        return pytest.approx(made)
+
+    alone, pairs = [{0}, {1}, {2}, {3}], [{0, 1}, {0, 1}, {2, 3}, {2, 3}]
+    in_ranges = data.with_columns({"age": pl.Series("age", ["20..30", "20..30", "30..50", "30..50"])})
+    for _ in range(2):
+        assert risks(data) == by_hand(alone)
+        assert risks(in_ranges) == by_hand(pairs)
+    declared = ColumnCells(kind="number", labels={"low": "20..30", "high": "30..50"})
+    labels = pl.Series("age", ["low", "low", "high", "high"])
+    assert risks(data.with_columns({"age": labels}, cells={"age": declared})) == by_hand(pairs)
+    age = data.policy.attributes["age"].model_copy(
+        update={"hierarchy": HierarchySpec(groups=[{"low": ["20", "25"], "high": ["30", "45"]}])}
+    )
+    explained = data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "age": age}))
+    assert risks(explained.with_columns({"age": labels}), explained) == by_hand(pairs)
+
+
+def test_equal_releases_of_different_true_values_are_asked_for_apart():
+    towns = ["x", "y"] * 30
+    data = sick([at % 6 for at in range(60)], towns, ["a"] * 60)
+    labels = {"age": pl.Series("age", ["0..3", "3..6"])[[at % 6 // 3 for at in range(60)]], "town": pl.Series("town", ["x"] * 60)}
+    sums = known_sets(data.with_columns(labels), epsilon=0.0, max_sets=100, original=data)
+    found = [1 / 60 + 0.5 / 30 + (0.4 / 60 + 0.2 / 30 if town == "x" else 0.0) for town in towns]
+    assert sums.per_record.risk.tolist() == pytest.approx(found)
+
+
+def test_certain_consequences_are_summed_for_everyone_whatever_is_sensitive():
+    data = sick([1, 1, 2], ["x", "y", "y"], ["b", "b", "a"])
+    sums = known_sets(data, epsilon=0.0, max_sets=100, certain=True)
+    assert sums.slots.tolist() == [0, 1, 2]
+    assert sums.per_record.risk.tolist() == pytest.approx(
+        [1 / 3 + 0.25 + 0.4 + 0.2, 1 / 3 + 0.25 + 0.2 + 0.2, 1 / 3 + 0.5 + 0.2 + 0.2]
+    )
+
+
+def test_a_unit_of_which_only_some_attributes_are_counted_has_its_probability():
+    attributes_of = {"a": {"known": 0.3}, "b": {"known": 0.9}, "c": {"known": 0.5}}
+    policy = Policy.from_dict({"attributes": attributes_of, "known_together": [["a", "b"]]})
+    data = Microdata(pl.DataFrame({"a": [1, 2], "b": [1, 2], "c": [1, 1]}), policy)
+    for knowledge, rest in (("products", 1.0), ("independent", 0.5)):
+        assert probability_of(data, ["a", "b"], knowledge) == pytest.approx(0.9 * rest)
+        assert probability_of(data, ["a", "b", "c"], knowledge) == pytest.approx(0.45)
+        tree = family_of(data, ["a", "c"], 0.0, 100, knowledge)
+        chances = {tree.members(node): float(tree.chance[node]) for node in range(len(tree))}
+        assert chances[(0,)] == pytest.approx(0.9 * rest)
+        assert chances[(0, 1)] == pytest.approx(0.45)

@@ -245,7 +245,95 @@ def test_groups_of_a_step_may_be_absent_where_the_attribute_allows_it() -> None:
         ("Leukemia", "Lukmia", False),
         ("flu", "fl1", False),
         ("fl1", "flu", False),
+        ("Leukemia", "Luekemai", True),
+        ("leukemi", "luekeim", False),
+        ("night fever", "nihgt fever", True),
+        ("pneumonia", "pnexmoxix", False),
     ],
 )
 def test_words_differ_by_one_slip_or_by_two_where_both_are_long(first: str, second: str, expected: bool) -> None:
     assert _is_slip(first, second) is expected
+
+
+def _check_names(attributes: dict[str, Any], columns: list[str], **more: Any) -> list[str]:
+    frame = pl.DataFrame({name: [1, 2] for name in columns})
+    return check_listed_values(discreet.Microdata(frame, Policy.from_dict({"attributes": attributes, **more})))
+
+
+@pytest.mark.parametrize(
+    ("absent", "column"), [("VISIT DAY", "visitday"), ("visti1", "visit1"), ("nmae", "name"), ("clinics", "clinic"), ("ID", "id")]
+)
+def test_a_column_that_differs_by_one_slip_is_meant_whatever_else_the_policy_names(absent: str, column: str) -> None:
+    identifier = {"role": "identifier"}
+    with pytest.raises(PolicyError, match=f"'{absent}' is not a column of .*did you mean '{column}'"):
+        _check_names({"sex": identifier, absent: identifier}, ["sex", column, "other"])
+    assert _check_names({column: identifier, absent: identifier}, [column]) == [], "a column that the policy names is not meant"
+
+
+@pytest.mark.parametrize(("absent", "column"), [("clniik", "clinic"), ("visit2", "visit1"), ("passport", "clinic")])
+def test_a_column_that_differs_by_more_may_be_absent(absent: str, column: str) -> None:
+    assert _check_names({absent: {"role": "identifier"}}, [column]) == []
+
+
+def test_cells_may_describe_what_the_policy_names_and_a_release_may_lack_any_column() -> None:
+    cells = {"cells": {"gone": {"kind": "text", "labels": {"any": "{m|f}"}}}}
+    assert _check_names({"gone": {"role": "identifier"}}, ["sex"], **cells) == []
+    assert _check_names({"clinic": {"role": "identifier"}}, ["clinic", "clinics"]) == [], "nothing is meant by a name that exists"
+    assert _check_names({}, ["gone"], **cells) == []
+    policy = Policy.from_dict({"attributes": {"nmae": {"role": "identifier"}}, **cells})
+    assert check_listed_values(discreet.Microdata(pl.DataFrame({"name": [1]}), policy), initial=False) == []
+
+
+def test_every_column_with_listed_values_is_looked_at() -> None:
+    said = {"sensitivity": 1.0, "values": {"<0": 1.0, "1..4": 0.5}}
+    widths = {"hierarchy": {"widths": [5]}}
+    attributes = {"a": {}, "b": {**said, **widths}, "c": {**said, "allow_absent": True}, "d": said}
+    policy = Policy.from_dict({"attributes": attributes})
+    warnings = check_listed_values(discreet.Microdata(pl.DataFrame({name: [1, 2] for name in "abcd"}), policy))
+    assert [warning.partition(",")[0] for warning in warnings] == ["'b.values' names '<0'", "'d.values' names '<0'"]
+    policy = Policy.from_dict({"attributes": {"a": {"order": ["low", "hihg"], "hierarchy": {"prefixes": [2]}}}})
+    with pytest.raises(PolicyError, match=r"'a\.order' names 'hihg'"):
+        check_listed_values(discreet.Microdata(pl.DataFrame({"a": ["low", "high"]}), policy))
+
+
+def _check(values: list[Any], attribute: dict[str, Any], **more: Any) -> list[str]:
+    return check_column(encode_series(pl.Series("x", values)), Attribute.model_validate(attribute), "the policy", **more)
+
+
+def test_slips_in_an_order_and_in_groups_are_found_unless_the_value_that_is_meant_is_listed_too() -> None:
+    values = ["low", "middle", "high"]
+    with pytest.raises(PolicyError, match=r"'x\.order' names 'hihg'.*did you mean 'high'\? \(allow_absent: true at 'x'"):
+        _check(values, {"order": ["low", "middle", "hihg"]})
+    assert _check(values, {"order": ["low", "middle", "hihg", "high"]}) == []
+    assert _check(values, {"order": ["hihg"], "allow_absent": True}) == []
+    groups = {"some": ["low", "middle"], "more": ["HIGH"]}
+    with pytest.raises(PolicyError, match=r"'x\.hierarchy\.groups' names 'HIGH'.*did you mean 'high'\?"):
+        _check(values, {"hierarchy": {"groups": [groups]}})
+    assert _check([1.0, 2.0], {"order": ["1", "2.0"]}) == [], "in either notation"
+    assert _check(["low", "LOW", "high"], {"order": ["low", "high"]}) == [], "a value that occurs is no slip of another"
+    with pytest.raises(PolicyError, match="did you mean 'bat'"):
+        _check(["hat", "rat", "mat", "bat", "fat", "sat"], {"order": ["cat"]})
+
+
+def test_a_weight_without_a_value_is_an_error_or_in_a_release_a_warning_that_suggests_what_is_not_listed() -> None:
+    listed = {"values": {"HIV": 1.0, "flu": 0.5, "gout": 0.2}}
+    with pytest.raises(PolicyError, match=r"names 'gout', which does not occur; every value of the table is listed; set"):
+        _check(["HIV", "flu"], listed)
+    assert _check(["HIV", "flu"], listed, initial=False) == ["'x.values' names 'gout', which does not occur in this table"]
+    assert _check(["cold", "flu"], {"values": {"gout": 1.0}}, initial=False) == [
+        "'x.values' names 'gout', which does not occur in this table; known: cold, flu"
+    ]
+    assert _check(["HIV", "flu", "gout"], listed) == []
+    assert (
+        check_column(encode_series(pl.Series("x", [None], dtype=pl.String)), Attribute.model_validate(listed), "the policy") == []
+    )
+
+
+def test_groups_of_a_step_are_compared_with_the_values_that_occur() -> None:
+    column = encode_series(pl.Series("x", ["HIV", "flu", "cold"]))
+    check_groups(column, {"ill": ["HIV", "gout"], "well": ["cold", "flu"]}, Attribute(), "global_recoding")
+    with pytest.raises(PolicyError, match=r"'x: groups' names 'HVI'.*did you mean 'HIV'\? \(allow_absent: true at 'x' if"):
+        check_groups(column, {"ill": ["HVI", "flu"]}, Attribute(), "global_recoding")
+    with pytest.raises(ParameterError, match=r"global_recoding\.groups: no value of 'x' stands in the group 'odd'"):
+        check_groups(column, {"ill": ["HIV"], "odd": []}, Attribute(), "global_recoding")
+    check_groups(encode_series(pl.Series("x", [None], dtype=pl.String)), {"odd": ["gout"]}, Attribute(), "global_recoding")

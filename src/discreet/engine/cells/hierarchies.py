@@ -192,7 +192,7 @@ def _dates_of(column: Column) -> list[datetime.date]:
 
 
 _DATE_LABELS: dict[str, Callable[[datetime.date], str]] = {
-    "week": lambda day: f"{day.isocalendar().year}-W{day.isocalendar().week:02d}",
+    "week": lambda day: f"{day.isocalendar().year:04d}-W{day.isocalendar().week:02d}",
     "month": lambda day: f"{day.year:04d}-{day.month:02d}",
     "quarter": lambda day: f"{day.year:04d}-Q{(day.month + 2) // 3}",
     "year": lambda day: f"{day.year:04d}",

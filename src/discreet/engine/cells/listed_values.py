@@ -107,7 +107,7 @@ def _check_weights(name: str, values: Sequence[Any], attribute: Attribute, origi
     where = f"{name}.values"
     single = [key for key in absent if parse_interval(key) is None]
     if len(texts) <= _MANY:
-        _find_slips(where, single, texts, origin, every=attribute.values)
+        _find_slips(where, single, texts, origin)
     if initial and len(absent) == len(attribute.values):
         raise PolicyError(
             f"{origin}: '{where}' matches no value of '{name}': {_quoted(absent)} {_verb(absent)} not occur; "
@@ -153,11 +153,11 @@ def check_groups(column: Column, groups: Mapping[str, Sequence[str]], attribute:
         _find_slips(f"{column.name}: groups", [value for members in groups.values() for value in members], texts, method)
 
 
-def _find_slips(where: str, listed: Iterable[str], texts: set[str], origin: str, every: Iterable[str] = ()) -> None:
+def _find_slips(where: str, listed: Iterable[str], texts: set[str], origin: str) -> None:
     """Raise PolicyError where a listed value does not occur and one that is nearly the same does."""
     listed = list(listed)
     absent = [value for value in listed if value not in texts]
-    free = texts - set(listed) - set(every)
+    free = texts - set(listed)
     plain = {_plain(text): text for text in free}
     for value in absent:
         meant = plain.get(_plain(value)) or next((text for text in sorted(free) if _is_slip(value, text)), None)

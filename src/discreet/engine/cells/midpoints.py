@@ -50,12 +50,9 @@ def as_numbers(
     >>> as_numbers(pl.Series(["44", "40..50", "{1|3}", ">=60", "*", None]), 0.0, 80.0)
     array([44., 45.,  2., 70., nan, nan])
     """
-    kind = cells.kind if cells is not None else kind_of((like if like is not None else series).dtype)
-    plain = cells is None and hierarchy is None and (like is None or kind_of(series.dtype) == kind)
+    plain = cells is None and hierarchy is None and (like is None or kind_of(series.dtype) == kind_of(like.dtype))
     if plain and is_number(series):
         return _native_numbers(series)
-    if series.dtype == pl.Null or not len(series):
-        return np.full(len(series), np.nan)
     column = encode_series(series)
     if like is None and cells is None:
         table = _numbers_from_texts(column, low, high)
@@ -129,12 +126,10 @@ def _finite_or_nan(number: float) -> float:
 
 def _numbers_from_texts(column: Column, low: float, high: float) -> NDArray[np.float64]:
     """Numbers for the texts of a column of unknown kind; NaN where a text is neither a number nor a cell of numbers."""
-    from discreet.model.cells import EVERYTHING, parse_cell
+    from discreet.model.cells import parse_cell
 
     numbers: NDArray[np.float64] = np.full(len(column.values), np.nan)
     for code, text in enumerate(column.values.cast(pl.String).to_list()):
-        if text == EVERYTHING:
-            continue
         if (cell := parse_cell(text, "number")) is not None:
             numbers[code] = cell_midpoint(cell, "number", low, high)
         elif (value := parse_value(text, "number")) is not None:

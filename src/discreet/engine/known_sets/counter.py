@@ -177,8 +177,7 @@ class Counter:
             if own.relations and (members.links is not None or not own.relations[place].is_equal):
                 # a set without overlapping attributes is counted by equal codes; from the first such attribute on by overlap
                 links = Links.one_to_one(members.groups) if members.links is None else members.links
-                copied = inner and len(self.classes) > 1
-                splits.append(self._split_related(members, links, codes, query_codes, own.relations[place], copied=copied))
+                splits.append(self._split_related(members, links, codes, query_codes, own.relations[place]))
                 continue
             keys = members.groups * cardinality
             if keys > max(threads.SMALL, _TABLE_PER_RECORD * len(members.group)):
@@ -194,9 +193,12 @@ class Counter:
         return splits
 
     def _split_related(
-        self, members: _Members, links: Links, codes: NDArray[Any], query_codes: NDArray[Any], relation: Relation, *, copied: bool
+        self, members: _Members, links: Links, codes: NDArray[Any], query_codes: NDArray[Any], relation: Relation
     ) -> _Split:
-        """The same where cells agree by overlap: classes of queries look at every cell of their groups that agrees."""
+        """The same where cells agree by overlap: classes of queries look at every cell of their groups that agrees.
+
+        Trap: the table is not copied, because cells only agree by overlap where all records are one class.
+        """
         number, cardinality = len(links.starts) - 1, len(relation.place)
         classes = Classes.split(
             members.queries, members.query_groups, number, query_codes, len(relation.starts) - 1, self.threads.run_slices
@@ -209,7 +211,6 @@ class Counter:
             table = self.threads.count_keys(
                 kernels.count, members.rows, members.group, codes, cardinality, members.groups * cardinality
             )
-            table = table.copy() if copied else table  # the next class is counted in the same memory
             cells = Cells(links, classes, cardinality, relation, table)
         counts = cells.count_classes(self.threads.run_slices, self.most_steps)
         self.threads.run_slices(related.add_class_counts, len(members.queries), members.queries, classes.of, counts, self.counts)

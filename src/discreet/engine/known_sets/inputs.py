@@ -31,7 +31,6 @@ from discreet.engine.overlap.columns import column_relation
 from discreet.engine.overlap.relations import relate
 from discreet.engine.runtime.compiled import compiled_unless_small
 from discreet.errors import DataError
-from discreet.model.attribute import Level
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -188,10 +187,10 @@ def classes_by_layers(
     ]
     if None in layered or group_ids(sides, len(masked))[1] > _MOST_LAYERED:
         return _by_containment(meanings, true_columns, masked_columns, rows), pattern, patterns
-    blank = np.zeros(max(len(masked), len(slots)), dtype=np.uint8)
+    blank = np.zeros(len(masked), dtype=np.uint8)
 
     def codes(place: int, layer: int) -> NDArray[Any]:
-        return blank[: len(masked)] if layer == 0 else masked_columns[place].codes
+        return blank if layer == 0 else masked_columns[place].codes
 
     def query_codes(place: int, layer: int) -> NDArray[Any]:
         if layer == 0:
@@ -230,13 +229,12 @@ def _by_containment(
 def _meaning_of(original: Microdata, masked: Microdata, true: Column, released: Column) -> Containment:
     spec = original.attribute(true.name).hierarchy
     hierarchy = hierarchy_of(original, true.name) if spec is not None else None
-    numeric = original.level(true.name) in (Level.NUMERIC, Level.DATE)
     cells = masked.cells.get(true.name)
     if released is not true or hierarchy is not None or cells is not None:
-        return read_containment(true, released, hierarchy, numeric=numeric, cells=cells)
-    key = ("containment in itself", numeric)  # of a column that was not masked; several drafts of one table share it
+        return read_containment(true, released, hierarchy, cells=cells)
+    key = "containment in itself"  # of a column that was not masked; several drafts of one table share it
     if key not in true.cache:
-        true.cache[key] = read_containment(true, released, numeric=numeric)
+        true.cache[key] = read_containment(true, released)
     meaning: Containment = true.cache[key]
     return meaning
 

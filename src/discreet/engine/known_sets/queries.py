@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class RecordClass:
     """Records that tell the same attributes: their rows (all where None), and codes of rows and queries by attribute.
 
-    ``relations`` says which codes of each attribute agree; where it is empty, equal codes do.
+    ``relations`` says which codes of each attribute agree, of one class of all records; where it is empty, equal codes do.
     """
 
     rows: NDArray[np.uint32] | None
