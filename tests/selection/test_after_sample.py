@@ -27,9 +27,14 @@ from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.gaps.leaving import points_with_columns_left
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import Outcome, TriedPlan
+from discreet.selection.proposals import add_missing_hierarchies
 from discreet.selection.search.budget import Budget
+from discreet.selection.search.search import Search
+from discreet.selection.search.storage import open_storage
+from discreet.selection.space.build import build_space
 from discreet.selection.space.dimensions import AS_IT_IS, DROPPED, WITH_KEYS, Space
 from discreet.selection.space.prepare import prepare_space
+from discreet.selection.steps.build import build_plan
 from discreet.selection.trials import Trial
 from discreet.selection.wizard import _share_of_sample, spell_out_losses
 
@@ -68,6 +73,25 @@ def run_search(monkeypatch: Any, finish: str) -> list[list[int]]:
 
 def test_the_fallback_is_tried_next_if_the_first_plan_misses_the_limits(monkeypatch: Any) -> None:
     assert run_search(monkeypatch, "none")[:2] == [[], [10]]
+
+
+def test_after_a_plan_that_was_stopped_the_best_point_of_another_finish_is_tried_and_not_the_fallback(monkeypatch: Any) -> None:
+    """Of 299,285 records groups of near records were stopped, and the fallback, with a key blank, took the rest of the time."""
+    data = make_table(limits={"k_anonymity.k": 5})
+    space = build_space(data.with_policy(add_missing_hierarchies(data)))
+    point = space.unchanged_point()
+    starts = [point | {"finish": "clusters", "k": k} for k in (5, 10)] + [point | {"finish": "partition"}]
+    evaluate = Evaluator(data, SelectOptions(), patient=True)
+    outcomes = iter(
+        [Outcome(1.0, 1.0, error="it was stopped after 18 seconds"), Outcome(1.0, 0.2, gaps=0), Outcome(1.0, 0.3, gaps=0)]
+    )
+    monkeypatch.setattr(Search, "_evaluate_in_time", lambda *_: next(outcomes))
+    search = Search(
+        "whole table", space, lambda space, point: build_plan(data, space, point), evaluate, open_storage(None),
+        limits=("k_anonymity.k",), seed=1, fingerprint="", after_sample=True,
+    )  # fmt: skip
+    tried = search.run(Budget(3, None), starts, point | {"finish": "local_suppression"})
+    assert [plan.point["finish"] for plan in tried] == ["clusters", "partition", "clusters"]
 
 
 def test_nothing_is_fallen_back_on_if_the_first_plan_meets_the_limits(monkeypatch: Any) -> None:

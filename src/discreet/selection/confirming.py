@@ -9,7 +9,7 @@ from discreet.selection.outcome import MOST_BLANK, TriedPlan
 from discreet.selection.space.dimensions import Point, Space
 from discreet.selection.space.prepare import coarsest_point, quickest_point
 
-_SLOWER_TO_CONFIRM, _SURE_TO_END = 3.5, 2.0
+_SLOWER_TO_CONFIRM, _SURE_TO_END = 3.5, 1.5
 """How many times as long as a quick plan one may take on the sample to be tried on the whole table too, and not to be stopped."""
 _MOST_POINTS_TO_CONFIRM = 12
 """Points of the sample that are tried on the whole table."""

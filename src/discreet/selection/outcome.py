@@ -19,6 +19,8 @@ LARGEST_CHANGE_OF_EFFECT = 0.25
 """The change of a named regression effect, as a share of it, from which the effect counts as lost."""
 _LOST_EFFECT_PENALTY = 0.5
 """Added to the loss by which plans are ranked where a named regression effect is lost; less than for a lost key."""
+STOPPED = "it was stopped"
+"""The start of the error of a plan that took too long."""
 CANNOT_RUN = 1e6
 """The violation of a limit by a plan that cannot run, or for which the limit cannot be measured."""
 _LEAST_DISTANCE = 1e-9
@@ -65,6 +67,11 @@ class Outcome:
     @property
     def meets_limits(self) -> bool:
         return not self.missed and self.error is None
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether the plan took too long to be tried."""
+        return self.error is not None and self.error.startswith(STOPPED)
 
     @property
     def is_acceptable(self) -> bool:

@@ -24,7 +24,7 @@ from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.frontier import MapPoint, frontier
 from discreet.selection.gaps.dropping import points_without_gap_columns
 from discreet.selection.gaps.leaving import points_with_columns_left
-from discreet.selection.outcome import MOST_BLANK, Outcome, TriedPlan
+from discreet.selection.outcome import MOST_BLANK, STOPPED, Outcome, TriedPlan
 from discreet.selection.search.budget import Budget
 from discreet.selection.search.neighbours import draw_neighbour, plan_as_json
 from discreet.selection.space.beside_keys import with_gap_columns
@@ -219,7 +219,7 @@ class Search:
             if time.monotonic() >= end:
                 self.study.tell(trial_number, state=TrialState.FAIL)
                 raise
-            return Outcome(self.evaluate.worst, 1.0, error=f"it was stopped after {seconds:.0f} seconds", seconds=seconds)
+            return Outcome(self.evaluate.worst, 1.0, error=f"{STOPPED} after {seconds:.0f} seconds", seconds=seconds)
 
     def _propose_move(self) -> Point | None:
         """The fallback if the first plan misses the limits, or a good plan without the columns that cause its gaps.
@@ -228,7 +228,8 @@ class Search:
         through keys cannot be closed by other columns. After a search on a sample plans are few and good, and the first moves
         follow each other.
         """
-        if self.fallback is not None and self.tried and not any(plan.outcome.meets_limits for plan in self.tried):
+        ran = [plan.outcome for plan in self.tried if plan.outcome.error is None]
+        if self.fallback is not None and ran and not any(outcome.meets_limits for outcome in ran):
             point, self.fallback = {**self._treatment_of_added(), **self.fallback}, None
             return point
         pause = self._moves_in_vain - _MOVES_AT_ONCE if self.after_sample else max(1, self._moves_in_vain)
@@ -241,14 +242,15 @@ class Search:
         """The next starting point, or a neighbour of a good plan; None: the sampler draws a point.
 
         While finishes are being compiled, starting points with another finish come first, and the sampler, which could draw any,
-        draws none.
+        draws none. Those with a finish of which a plan was stopped come last too: the next one would hardly end either.
         """
         pending = self.pending()
         draws = self.draws - self.moves
         later_draws = draws - _STARTS_TRIED_FIRST
         start = draws if later_draws < 0 else _STARTS_TRIED_FIRST + later_draws // 2
         if start < len(starts) and (later_draws < 0 or later_draws % 2 == 0):
-            ready = next((index for index in range(start, len(starts)) if starts[index].get("finish") not in pending), start)
+            later = pending | {plan.point.get("finish") for plan in self.tried if plan.outcome.was_stopped}
+            ready = next((index for index in range(start, len(starts)) if starts[index].get("finish") not in later), start)
             starts.insert(start, starts.pop(ready))
             return {**self._treatment_of_added(), **starts[start]}
         by_sampler = self.mode == "random" or (draws % 4 == 0 and start >= len(starts) and not pending)
