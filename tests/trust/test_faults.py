@@ -162,7 +162,12 @@ def test_too_little_memory_leaves_the_old_table(
             resource.setrlimit(resource.RLIMIT_AS, (size << 20, size << 20))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-        done = cli("mask", str(source), str(target), "-p", str(source.with_name("policy.yaml")), "--overwrite", preexec_fn=limit)
+        arguments = ("mask", str(source), str(target), "-p", str(source.with_name("policy.yaml")), "--overwrite")
+        try:
+            done = cli(*arguments, preexec_fn=limit, timeout=300)
+        except subprocess.TimeoutExpired:  # a library whose thread could not start waits for it without end
+            assert len(read_source(target, Policy())) == len(OLD)
+            continue
         if done.returncode == 0:
             whole += 1
             assert len(read_source(target, Policy())) == ROWS
