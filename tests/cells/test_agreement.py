@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.engine.cells import agreement
 from discreet.engine.cells.atoms import Atoms
+from discreet.engine.runtime.compiled import Kernel
 
 NUMBER = 9
 _cells = st.lists(st.one_of(st.none(), st.sets(st.integers(0, NUMBER - 1), max_size=6)), max_size=7)
@@ -34,21 +35,30 @@ def make_atoms(cells: list[set[int] | None]) -> Atoms:
 
 
 @settings(max_examples=200, deadline=None)
-@given(_cells, _cells, st.sampled_from([1, 3, 10, 1000]), st.sampled_from([0, 40, 1 << 40]))
+@given(_cells, _cells, st.sampled_from([1, 3, 10, 1000]), st.sampled_from([0, 40, 1 << 40]), st.booleans())
 def test_agreeing_codes_are_those_whose_sets_of_atoms_meet(
-    queried: list[set[int] | None], searched: list[set[int] | None], most: int, words_per_pair: int
+    queried: list[set[int] | None], searched: list[set[int] | None], most: int, words_per_pair: int, compiled: bool
 ) -> None:
     """By joining runs (no word is worth a pair), by bits (any number is), and as the columns decide."""
     with (
         patch.object(agreement, "_MOST_PAIRS", most),
-        patch.object(agreement, "_WORDS_AT_ONCE", most),
+        patch.object(agreement, "_CODES_PER_TURN", most),
+        patch.object(agreement, "_MEMBERS_AT_ONCE", most),
         patch.object(agreement, "_WORDS_PER_PAIR", words_per_pair),
+        patch.object(Kernel, "never_small", compiled),
     ):
-        starts, members = agreement.agreeing_codes(make_atoms(queried), make_atoms(searched))
-    assert len(starts) == len(queried) + 1
-    for code, atoms in enumerate(queried):
-        meeting = [there for there, other in enumerate(searched) if atoms and other and atoms & other]
-        assert members[starts[code] : starts[code + 1]].tolist() == meeting
+        agreeing = agreement.agreeing_codes(make_atoms(queried), make_atoms(searched))
+        weights = np.array([3**code for code in range(len(searched))], dtype=np.int64)
+        sums = agreeing.sum_weights(weights)
+    for codes in (agreeing, agreeing.head(len(queried) // 2)):
+        assert len(codes.starts) == len(codes.counts) + 1
+        for code, atoms in enumerate(queried[: len(codes.counts)]):
+            meeting = [there for there, other in enumerate(searched) if atoms and other and atoms & other]
+            assert codes.members[codes.starts[code] : codes.starts[code + 1]].tolist() == meeting
+            assert codes.counts[code] == len(meeting)
+            assert sums[code] == sum(3**there for there in meeting)
+            there = np.arange(len(searched))
+            assert np.flatnonzero(codes.contain(np.full(len(there), code), there)).tolist() == meeting
 
 
 @given(_cells, _cells)
@@ -90,18 +100,18 @@ def test_work_is_divided_into_whole_cells_with_as_many_pairs_as_fit(
 
 @pytest.mark.parametrize(
     ("pairs", "bytes_fit", "quicker"),
-    [(4, True, False), (5, True, True), (6, True, True), (6, False, False)],
+    [(3, True, False), (4, True, True), (5, True, True), (5, False, False)],
 )
 def test_bits_are_compared_where_their_words_are_few_beside_the_pairs_and_fit_into_memory(
     pairs: int, bytes_fit: bool, quicker: bool
 ) -> None:
-    """10 compared atoms in the cells and 65 codes, which are two words: 20 words, and a pair is worth 4."""
+    """6 compared atoms, 2 queried codes and 65 searched ones, which are two words: 16 words, and a pair is worth 4."""
     runs = agreement._runs_by_owner(make_atoms([{0, 1, 2, 3, 4, 5}, {2, 3, 4, 5}]))
     others = agreement._runs_by_owner(make_atoms([{atom} for atom in range(6)])).sorted_by_start()
     compared = agreement._ComparedAtoms.of(runs, others)
-    most = compared.number * 65 - (not bytes_fit)
+    most = 8 * 16 - (not bytes_fit)
     with patch.object(agreement, "_WORDS_PER_PAIR", 4), patch.object(agreement, "_MOST_BYTES", most):
-        assert compared.is_quicker(np.array([pairs]), 65) is quicker
+        assert compared.is_quicker(np.array([pairs]), 2, 65) is quicker
 
 
 def test_atoms_that_follow_one_another_in_a_list_are_one_run() -> None:
@@ -115,10 +125,13 @@ def test_atoms_that_follow_one_another_in_a_list_are_one_run() -> None:
 
 
 @pytest.mark.parametrize("codes", [63, 64, 130])
-def test_as_many_codes_as_fill_one_word_or_more_agree_by_bits_as_by_runs(codes: int) -> None:
+@pytest.mark.parametrize("compiled", [True, False])
+def test_as_many_codes_as_fill_one_word_or_more_agree_by_bits_as_by_runs(codes: int, compiled: bool) -> None:
     cells: list[set[int] | None] = [{code % NUMBER, (code * 5 + 2) % NUMBER} for code in range(codes)]
-    found = []
+    weights, found = np.arange(codes), []
     for words_per_pair in (0, 1 << 40):
-        with patch.object(agreement, "_WORDS_PER_PAIR", words_per_pair):
-            found.append([array.tolist() for array in agreement.agreeing_codes(make_atoms(cells), make_atoms(cells))])
+        with patch.object(agreement, "_WORDS_PER_PAIR", words_per_pair), patch.object(Kernel, "never_small", compiled):
+            agreeing = agreement.agreeing_codes(make_atoms(cells), make_atoms(cells))
+            assert (agreeing.bits is None) == (words_per_pair == 0)
+            found.append([agreeing.starts.tolist(), agreeing.members.tolist(), agreeing.sum_weights(weights).tolist()])
     assert found[0] == found[1]

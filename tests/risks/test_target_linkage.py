@@ -26,7 +26,7 @@ rows = st.lists(st.tuples(ages, names), min_size=1, max_size=8)
 
 
 def plainly(targets, records, pi, chances, agree, errors=None):
-    """(4.10) as it is printed: a row a target, a column a record, and the last column 'not in the file'."""
+    """(4.10) as it is printed: one row per target, one column per record, and the last column 'not in the file'."""
     t = len(records)
     made = []
     for target in targets:

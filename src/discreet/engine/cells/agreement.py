@@ -1,16 +1,18 @@
 """Which cells of two columns agree: those that share an atom.
 
-Found by joining their runs of atoms or, where most cells agree with many, from one bit per atom and cell.
+They come from joining the runs of atoms of both columns or, where cells agree with many others, from one bit per pair of cells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.engine.cells.agreement_kernels import join_runs, mark_atoms, sum_by_bits
 from discreet.engine.cells.atoms import Atoms
 from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.engine.runtime.progress import report_progress
@@ -21,25 +23,113 @@ if TYPE_CHECKING:
 _MOST_PAIRS = 20_000_000
 """Pairs of overlapping runs in memory at once."""
 _MOST_BYTES = 1 << 28
-"""The bits of all atoms that are compared, one byte each while they are collected."""
-_WORDS_AT_ONCE = 1 << 20
-"""Words of 64 bits that are gathered at once: few, so that their memory is used again."""
+"""The bits of all atoms and of all queried codes."""
+_CODES_PER_TURN = 4000
+"""Queried codes that are compared between two looks at the clock."""
+_MEMBERS_AT_ONCE = 1 << 20
+"""Listed codes that are processed at once: few, so that their memory is used again."""
 _WORDS_PER_PAIR = 40
 """Words of 64 bits that are combined in the time in which one pair of runs is joined, sorted and counted once."""
 
 
-def agreeing_codes(queried: Atoms, searched: Atoms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each code of one column the codes of the other that share an atom with it, as offsets and sorted codes.
+@dataclass(frozen=True, eq=False)
+class AgreeingCodes:
+    """For each queried code the searched codes that agree with it: in lists, or as one bit per pair of codes.
+
+    Lists are sorted: ``members[starts[code]:starts[code + 1]]``. Bit ``c % 64`` of ``bits[code, c // 64]`` is set where the
+    searched code c agrees. Whichever is not given is made from the other when it is needed.
+    """
+
+    searched: int
+    """The number of searched codes."""
+    lists: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    bits: NDArray[np.uint64] | None = None
+
+    @classmethod
+    def none(cls, queried: int, searched: int) -> AgreeingCodes:
+        """No code agrees with any."""
+        return cls(searched, (np.zeros(queried + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)))
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        return self._listed[0]
+
+    @property
+    def members(self) -> NDArray[np.int64]:
+        return self._listed[1]
+
+    @cached_property
+    def _listed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        if self.lists is not None:
+            return self.lists
+        assert self.bits is not None
+        starts = np.concatenate(([0], np.cumsum(self.counts)))
+        members = np.empty(starts[-1], dtype=np.int64)
+        for code in range(len(self.bits)):
+            members[starts[code] : starts[code + 1]] = np.flatnonzero(self.flags(slice(code, code + 1))[0])
+        return starts, members
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """The number of searched codes that agree with each queried one."""
+        if self.bits is not None:
+            return np.asarray(np.bitwise_count(self.bits).sum(axis=1, dtype=np.int64))
+        return np.diff(self.starts)
+
+    def flags(self, codes: slice) -> NDArray[np.bool_]:
+        """[queried code, searched code] Whether they agree; from bits alone."""
+        assert self.bits is not None
+        return np.unpackbits(self.bits[codes].view(np.uint8), axis=1, count=self.searched, bitorder="little").view(np.bool_)
+
+    def head(self, codes: int) -> AgreeingCodes:
+        """The first queried codes."""
+        if self.bits is not None:
+            return AgreeingCodes(self.searched, bits=self.bits[:codes])
+        return AgreeingCodes(self.searched, (self.starts[: codes + 1], self.members[: self.starts[codes]]))
+
+    def contain(self, queried: NDArray[np.int64], searched: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the codes of each pair agree."""
+        if self.bits is not None:
+            words = self.bits[queried, searched >> 6] >> (searched & 63).astype(np.uint64)
+            return np.asarray((words & np.uint64(1)).astype(np.bool_))
+        if not len(self._keys):
+            return np.zeros(len(queried), dtype=np.bool_)
+        pairs = queried * self.searched + searched
+        return np.asarray(self._keys[np.minimum(np.searchsorted(self._keys, pairs), len(self._keys) - 1)] == pairs)
+
+    @cached_property
+    def _keys(self) -> NDArray[np.int64]:
+        """The agreeing pairs as sorted integers."""
+        owners = np.repeat(np.arange(len(self.starts) - 1), self.counts)
+        # nearly always sorted already, which a stable sort finds out in one pass
+        return np.sort(owners * self.searched + self.members, kind="stable")
+
+    def sum_weights(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each queried code the sum of the weights of the searched codes that agree with it."""
+        if self.bits is not None:
+            return sum_by_bits(self.bits, np.ascontiguousarray(weights[: self.searched], dtype=np.int64))
+        queried, begin = len(self.starts) - 1, 0
+        sums = np.zeros(queried, dtype=np.int64)
+        while begin < queried:
+            end = max(begin + 1, int(np.searchsorted(self.starts, self.starts[begin] + _MEMBERS_AT_ONCE, side="right")) - 1)
+            upto = np.concatenate(([0], np.cumsum(weights[self.members[self.starts[begin] : self.starts[end]]])))
+            sums[begin:end] = np.diff(upto[self.starts[begin : end + 1] - self.starts[begin]])
+            begin = end
+        return sums
+
+
+def agreeing_codes(queried: Atoms, searched: Atoms) -> AgreeingCodes:
+    """For each code of one column the codes of the other that share an atom with it.
 
     Blank codes agree with everything and are left out on both sides. By joining O((n + p) log p) for n runs of atoms in all cells
     and p pairs of runs that overlap, however many labels the columns have; of two cells that share several runs only one pair
-    remains. By bits O(a c / 64) for a atoms in the queried cells and c searched codes.
+    remains. By bits O((a + q) c / 64 + p) for a atoms at which cells begin, q queried and c searched codes.
     """
     codes, width = len(queried.blank), max(len(searched.blank), 1)
     runs, others = _runs_by_owner(queried), _runs_by_owner(searched).sorted_by_start()
     compared = _ComparedAtoms.of(runs, others)
-    if compared.is_quicker(runs.count_pairs(others), width):
-        return compared.agreeing(codes, width)
+    if compared.is_quicker(runs.count_pairs(others), codes, width):
+        return AgreeingCodes(width, bits=compared.join(codes, width))
     parts = [np.zeros(0, dtype=np.int64)]
     for some in runs.split(others):
         report_progress("agreement", int(some.owner[0]), codes)
@@ -47,7 +137,7 @@ def agreeing_codes(queried: Atoms, searched: Atoms) -> tuple[NDArray[np.int64], 
         parts.append(unique_keys(owners * width + agreeing))
     keys = np.concatenate(parts)
     starts = np.searchsorted(keys, np.arange(codes + 1) * width)
-    return starts.astype(np.int64), keys % width
+    return AgreeingCodes(width, (starts.astype(np.int64), keys % width))
 
 
 @dataclass(frozen=True)
@@ -116,46 +206,31 @@ class _ComparedAtoms:
         edges = (np.searchsorted(starts, edge) for edge in (runs.first, runs.last, others.first, others.last))
         return cls(runs, others, len(starts), *edges)
 
-    def is_quicker(self, pairs: NDArray[np.int64], width: int) -> bool:
+    def is_quicker(self, pairs: NDArray[np.int64], codes: int, width: int) -> bool:
         """Whether bits take less time than to join the runs, of which each overlaps so many others."""
-        words = int((self.high - self.low).sum()) * (width // 64 + 1)
-        return self.number * width <= _MOST_BYTES and words <= _WORDS_PER_PAIR * int(pairs.sum())
+        words = (self.number + codes) * (width // 64 + 1)
+        return 8 * words <= _MOST_BYTES and words <= _WORDS_PER_PAIR * int(pairs.sum())
 
-    def agreeing(self, codes: int, width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each of the queried codes the searched ones, below ``width``, that share an atom, as offsets and sorted codes."""
-        agrees = self._join_bits(codes, width)
-        starts = np.concatenate(([0], np.cumsum(np.bitwise_count(agrees).sum(axis=1, dtype=np.int64))))
-        members = np.empty(starts[-1], dtype=np.int64)
-        for code in range(codes):
-            there = np.unpackbits(agrees[code].view(np.uint8), count=width, bitorder="little").view(np.bool_)
-            members[starts[code] : starts[code + 1]] = np.flatnonzero(there)
-        return starts, members
-
-    def _join_bits(self, codes: int, width: int) -> NDArray[np.uint64]:
-        """[queried code, word] The searched codes that share an atom with each queried one."""
-        bits = self._bits(width)
-        joined = np.zeros((codes, bits.shape[1]), dtype=np.uint64)
-        sums = np.concatenate(([0], np.cumsum(self.high - self.low)))
+    def join(self, codes: int, width: int) -> NDArray[np.uint64]:
+        """[queried code, word] The searched codes, below ``width``, that share an atom with each of the queried ones."""
+        others = self.others
+        by_end = np.argsort(self.other_high, kind="stable")
+        contains = np.zeros((self.number, (width + 63) // 64), dtype=np.uint64)
+        mark_atoms(self.other_low, others.owner, self.other_high[by_end], others.owner[by_end], contains)
+        # the others are sorted by their starts: those that start after the first atom of a run and before its end
+        after = np.searchsorted(self.other_low, self.low, side="right")
+        before = np.searchsorted(self.other_low, self.high)
+        joined = np.zeros((codes, contains.shape[1]), dtype=np.uint64)
         bounds = np.searchsorted(self.runs.owner, np.arange(codes + 1))
-        begin = 0
-        while begin < codes:
+        for begin in range(0, codes, _CODES_PER_TURN):
             report_progress("agreement", begin, codes)
-            most = sums[bounds[begin]] + _WORDS_AT_ONCE // bits.shape[1]
-            end = min(max(int(np.searchsorted(sums[bounds], most, side="right")) - 1, begin + 1), codes)
+            end = min(begin + _CODES_PER_TURN, codes)
             some = slice(bounds[begin], bounds[end])
-            run, atom = expand_ranges(self.low[some], self.high[some])
-            owners, places = np.unique(self.runs.owner[some][run], return_index=True)
-            if len(owners):
-                joined[owners] = np.bitwise_or.reduceat(bits[atom], places, axis=0)
-            begin = end
+            join_runs(
+                self.runs.owner[some] - begin, self.low[some], after[some], before[some], others.owner, contains,
+                joined[begin:end],
+            )  # fmt: skip
         return joined
-
-    def _bits(self, width: int) -> NDArray[np.uint64]:
-        """[atom, word] The searched codes whose cells contain each atom, 64 in a word."""
-        contains = np.zeros((self.number, (width + 63) // 64 * 64), dtype=np.bool_)
-        run, atom = expand_ranges(self.other_low, self.other_high)
-        contains[atom, self.others.owner[run]] = True
-        return np.packbits(contains, axis=1, bitorder="little").view(np.uint64)
 
 
 def _runs_by_owner(atoms: Atoms) -> _Runs:

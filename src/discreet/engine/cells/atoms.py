@@ -77,8 +77,8 @@ def shared_atoms(
     >>> from discreet.engine.encoding.columns import encode_series
     >>> original, masked = encode_series(pl.Series("age", [23, 47])), encode_series(pl.Series("age", ["20..30", "47"]))
     >>> from discreet.engine.cells.agreement import agreeing_codes
-    >>> agreeing_codes(*shared_atoms([(original, None), (masked, None)], reference=0))
-    (array([0, 1, 2]), array([0, 1]))
+    >>> agreeing_codes(*shared_atoms([(original, None), (masked, None)], reference=0)).members
+    array([0, 1])
     """
     return atoms_of(read_sides(sides, hierarchy=hierarchy, reference=reference, strict=strict))
 

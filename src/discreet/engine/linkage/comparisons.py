@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.agreement import agreeing_codes, expand_ranges
+from discreet.engine.cells.agreement import AgreeingCodes, agreeing_codes, expand_ranges
 from discreet.engine.cells.atoms import atoms_of, read_sides
 from discreet.engine.cells.midpoints import as_numbers, is_number, positions_per_unit
 from discreet.engine.cells.positions import position
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_VALUE_PAIRS = 200_000
-_MEMBERS_AT_ONCE = 1 << 20
-"""Listed codes that are processed at once: few, so that their memory is used again."""
 Fuzzy = tuple[Literal["similarity", "edits"], float]
 
 
@@ -42,8 +40,8 @@ Fuzzy = tuple[Literal["similarity", "edits"], float]
 class Comparison:
     """One attribute of targets and masked records: codes, and the masked codes that agree with each target code.
 
-    ``first``, ``last`` are the run of agreeing masked codes of each target code; ``starts``, ``members`` list further agreeing
-    codes. The target code ``unknown`` is null, the others index ``values``; the masked code ``blank`` agrees with anything.
+    The agreeing masked codes of a target code are the run from ``first`` to ``last``, or those ``listed``; not both. The target
+    code ``unknown`` is null, the others index ``values``; the masked code ``blank`` agrees with anything.
     """
 
     name: str
@@ -53,23 +51,20 @@ class Comparison:
     blank: int
     first: NDArray[np.int64]
     last: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    members: NDArray[np.int64]
+    listed: AgreeingCodes
     values: pl.Series
     fuzzy: Fuzzy | None = None
     masked_values: pl.Series | None = None
 
     @cached_property
-    def keys(self) -> NDArray[np.int64]:
-        """The further agreeing pairs of a target code and a masked code as sorted integers."""
-        owners = np.repeat(np.arange(self.unknown), np.diff(self.starts))
-        # nearly always sorted already, which a stable sort finds out in one pass
-        return np.sort(owners * (self.blank + 1) + self.members, kind="stable")
+    def has_lists(self) -> bool:
+        """Whether agreeing codes are listed, and are no runs."""
+        return bool(self.listed.counts.any())
 
     @property
     def single(self) -> bool:
         """Whether each target value agrees with at most one masked value."""
-        return not len(self.members) and bool(((self.last - self.first) <= 1).all())
+        return not self.has_lists and bool(((self.last - self.first) <= 1).all())
 
     def counts(self) -> NDArray[np.int64]:
         """The number of masked records with each code, the blank one last."""
@@ -77,21 +72,14 @@ class Comparison:
 
     def agreeing(self) -> NDArray[np.int64]:
         """For each target value the number of masked records that agree with it (fuzzy attributes: that are equal)."""
-        upto = np.concatenate(([0], np.cumsum(self.counts()[: self.blank])))
-        agreeing, counts = upto[self.last] - upto[self.first], self.counts()
-        begin = 0
-        while begin < self.unknown and len(self.members):
-            end = max(begin + 1, int(np.searchsorted(self.starts, self.starts[begin] + _MEMBERS_AT_ONCE, side="right")) - 1)
-            members = self.members[self.starts[begin] : self.starts[end]]
-            sizes = np.diff(self.starts[begin : end + 1])
-            first, last = (np.repeat(edge[begin:end], sizes) for edge in (self.first, self.last))
-            is_in_run = (members >= first) & (members < last)  # counted there
-            extra = np.where(is_in_run, 0, counts[members])
-            in_lists = np.concatenate(([0], np.cumsum(extra)))
-            ends = np.cumsum(sizes)
-            agreeing[begin:end] += in_lists[ends] - in_lists[ends - sizes]
-            begin = end
-        return agreeing
+        return self.sum_agreeing(self.counts())
+
+    def sum_agreeing(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each target value the sum of the weights of the masked codes that agree with it, but for the blank one."""
+        if self.has_lists:
+            return self.listed.sum_weights(weights)
+        upto = np.concatenate(([0], np.cumsum(weights[: self.blank])))
+        return np.asarray(upto[self.last] - upto[self.first])
 
     def compare_codes(self, targets: NDArray[np.int64], masked: NDArray[np.int64]) -> NDArray[np.int8]:
         """For pairs of codes: 1 where they agree, 0 where they do not, -1 where either is null or blank."""
@@ -100,9 +88,8 @@ class Comparison:
         if not self.unknown:
             return np.full(len(targets), -1, dtype=np.int8)
         agrees = (masked >= self.first[known_targets]) & (masked < self.last[known_targets])
-        if len(self.keys):
-            key = known_targets * (self.blank + 1) + masked
-            agrees |= self.keys[np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)] == key
+        if self.has_lists:
+            agrees |= self.listed.contain(known_targets, np.where(is_missing, 0, masked))
         if self.fuzzy is not None:
             rest = np.flatnonzero(~agrees & ~is_missing)
             agrees[rest] = self.similar(targets[rest], masked[rest])
@@ -158,10 +145,12 @@ def compare(
     cells: ColumnCells | None = None,
     target_cells: ColumnCells | None = None,
     true: bool = False,
+    encoded: tuple[Column | None, Column | None] = (None, None),
 ) -> Comparison:
     """Compare a column of a list of targets with a masked column; ``cells`` is the meaning of its labels.
 
-    ``true``: the targets are the original values, so that a masked text that nothing explains is an error.
+    ``true``: the targets are the original values, so that a masked text that nothing explains is an error. ``encoded`` are the
+    codes of both columns where they are known, in any order of the values.
 
     >>> comparison = compare(pl.Series("age", [26, None]), pl.Series("age", ["20..30", "30..40", None]))
     >>> comparison.compare_codes(comparison.targets[[0, 0, 0, 1]], comparison.masked[[0, 1, 2, 0]]).tolist()
@@ -175,24 +164,24 @@ def compare(
     if not declared and masked.dtype == targets.dtype and masked.dtype != pl.String:
         return _compare_exactly(targets, masked)
     if targets is masked and target_cells is cells and not true:  # a column that is compared with itself is read once
-        left = right = encode_series(masked)
+        left = right = encoded[1] or encode_series(masked)
         readings = read_sides([(right, cells)], hierarchy=hierarchy) * 2
     else:
-        left, right = encode_series(targets), encode_series(masked)
+        left, right = encoded[0] or encode_series(targets), encoded[1] or encode_series(masked)
         readings = read_sides([(left, target_cells), (right, cells)], hierarchy=hierarchy, reference=0 if true else None)
     if not declared and masked.dtype == targets.dtype and not any(reading.cells or _has_stars(reading) for reading in readings):
         return _compare_exactly(targets, masked)
     target_atoms, masked_atoms = atoms_of(readings)
-    starts, members = agreeing_codes(target_atoms, masked_atoms)
+    agreeing = agreeing_codes(target_atoms, masked_atoms)
     known = len(left.values)
     blank, blank_targets = masked_atoms.blank, np.flatnonzero(target_atoms.blank[:known])
     if len(blank_targets):  # a blank cell of a target agrees with every value
-        owners = np.repeat(np.arange(len(target_atoms.blank)), np.diff(starts))
+        owners = np.repeat(np.arange(len(target_atoms.blank)), agreeing.counts)
         all_codes = np.flatnonzero(~blank[: len(right.values)])
         owners = np.concatenate((owners, np.repeat(blank_targets, len(all_codes))))
-        members = np.concatenate((members, np.tile(all_codes, len(blank_targets))))
+        members = np.concatenate((agreeing.members, np.tile(all_codes, len(blank_targets))))
         return _comparison_from_pairs(targets.name, left, right, blank, owners, members)
-    return _comparison_from_lists(targets.name, left, right, blank, starts[: known + 1], members)
+    return _comparison_from_lists(targets.name, left, right, blank, agreeing.head(known))
 
 
 def _has_stars(reading: Reading) -> bool:
@@ -206,8 +195,8 @@ def _compare_exactly(targets: pl.Series, masked: pl.Series, fuzzy: Fuzzy | None 
     codes = column.codes.astype(np.int64)
     run = np.arange(size, dtype=np.int64)
     return Comparison(
-        targets.name, codes[: len(left)], codes[len(left) :], size, size, run, run + 1,
-        np.zeros(size + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), column.values, fuzzy, column.values,
+        targets.name, codes[: len(left)], codes[len(left) :], size, size, run, run + 1, AgreeingCodes.none(size, size),
+        column.values, fuzzy, column.values,
     )  # fmt: skip
 
 
@@ -231,7 +220,7 @@ def _compare_within_tolerance(targets: pl.Series, masked: pl.Series, tolerance: 
         size = len(masked_numbers)
         return Comparison(
             targets.name, left.codes.astype(np.int64), right.codes.astype(np.int64), len(values), size, first, last,
-            np.zeros(len(values) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), left.values,
+            AgreeingCodes.none(len(values), size), left.values,
         )  # fmt: skip
     reading = read_sides([(left, None), (right, cells)], reference=0)[1]
     spans = [(code, number, number) for code, number in _plain_numbers(reading)]
@@ -292,17 +281,17 @@ def _comparison_from_pairs(
     if (np.diff(pairs) <= 0).any():
         pairs = unique_keys(pairs)
     starts = np.searchsorted(pairs, np.arange(known + 1) * (size + 1))
-    return _comparison_from_lists(name, left, right, blank, starts, pairs % (size + 1))
+    return _comparison_from_lists(name, left, right, blank, AgreeingCodes(size + 1, (starts, pairs % (size + 1))))
 
 
 def _comparison_from_lists(
-    name: str, left: Column, right: Column, blank: NDArray[np.bool_], starts: NDArray[np.int64], members: NDArray[np.int64]
+    name: str, left: Column, right: Column, blank: NDArray[np.bool_], agreeing: AgreeingCodes
 ) -> Comparison:
     size, known = len(right.values), len(left.values)
     masked = np.where(np.append(blank, True)[right.codes], size, right.codes).astype(np.int64)
-    first, last, counts = np.zeros(known, dtype=np.int64), np.zeros(known, dtype=np.int64), np.diff(starts)
+    first, last, counts = np.zeros(known, dtype=np.int64), np.zeros(known, dtype=np.int64), agreeing.counts
     if (counts <= 1).all():  # as runs, of which records that agree are found by a hash table
-        first[counts == 1] = members
+        first[counts == 1] = agreeing.members
         last = first + counts
-        starts, members = np.zeros(known + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    return Comparison(name, left.codes.astype(np.int64), masked, known, size, first, last, starts, members, left.values)
+        agreeing = AgreeingCodes.none(known, size)
+    return Comparison(name, left.codes.astype(np.int64), masked, known, size, first, last, agreeing, left.values)

@@ -128,8 +128,8 @@ class _Agreement:
 
         left, right = encode_series(disclosed), encode_series(listed)
         left_atoms, right_atoms = atoms_of(self._read(left, right, disclosed.name))
-        starts, members = agreeing_codes(left_atoms, right_atoms)
-        pairs = [(np.repeat(np.arange(len(left_atoms.blank)), np.diff(starts)), members)]
+        agreeing_lists = agreeing_codes(left_atoms, right_atoms)
+        pairs = [(np.repeat(np.arange(len(left_atoms.blank)), agreeing_lists.counts), agreeing_lists.members)]
         left_size, right_size = len(left.values), len(right.values)
         null_is_value = self.missing == "category"  # a null is then one more value, which agrees with ``*`` too
         for blank, other_size, swap in (

@@ -234,9 +234,9 @@ def _rank_by_brute_force(space: Space, rows: NDArray[np.int64], own: NDArray[np.
     # the last entry of each attribute is the unknown original value, which agrees with no code
     first = np.concatenate([np.append(category.first, 0) for category in categories] or nothing)
     last = np.concatenate([np.append(category.last, 0) for category in categories] or nothing)
-    sizes = np.concatenate([np.append(np.diff(category.starts), 0) for category in categories] or nothing)
+    sizes = np.concatenate([np.append(category.listed.counts, 0) for category in categories] or nothing)
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    members = np.concatenate([category.members for category in categories] or nothing)
+    members = np.concatenate([category.listed.members for category in categories] or nothing)
 
     def count_part(part: NDArray[np.int64]) -> Counts:
         masked_rows = rows[part]

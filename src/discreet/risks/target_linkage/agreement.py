@@ -40,25 +40,59 @@ def count_agreeing_records(comparisons: Sequence[Comparison], targets: int, mask
     first = np.full(targets, 0 if masked else -1, dtype=np.int64)
     if not comparisons or not targets or not masked:
         return Agreement(counts, first)
+    comparisons = _few_agreeing_first(comparisons, masked)
     flags = [(comparison.targets != comparison.unknown).astype(np.uint8) for comparison in comparisons]
     ids, number = group_ids([(flag, 2) for flag in flags], targets)
     order = np.argsort(ids, kind="stable") if number > 1 else np.arange(targets)
     bounds = np.searchsorted(ids[order], np.arange(number + 1))
+    distinct = _distinct_rows(comparisons, np.arange(masked), np.ones(masked, dtype=np.int64)) if number > 1 else None
     for group in range(number):
         rows = order[bounds[group] : bounds[group + 1]]
         known = [comparison for comparison, flag in zip(comparisons, flags, strict=True) if flag[rows[0]]]
         if known:
             all_targets = len(rows) == targets
-            counts[rows], first[rows] = _count_agreeing(known, slice(None) if all_targets else rows, masked)
+            counts[rows], first[rows] = _count_agreeing(known, slice(None) if all_targets else rows, masked, distinct)
     return Agreement(counts, first)
 
 
-def _count_agreeing(known: Sequence[Comparison], rows: Any, masked: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+class _DistinctRows(NamedTuple):
+    """The masked rows that differ in some attribute: the first record of each, in ascending order, and its number of records."""
+
+    first: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+
+def _distinct_rows(comparisons: Sequence[Comparison], records: NDArray[np.int64], sizes: NDArray[np.int64]) -> _DistinctRows:
+    """The distinct rows of some records, which are in ascending order; each stands for as many records as its size says."""
+    groups, number = number_distinct_rows([(one.masked[records], one.blank + 1) for one in comparisons], len(records))
+    first = np.empty(number, dtype=np.int64)
+    first[groups[::-1]] = records[::-1]
+    order = np.argsort(first, kind="stable")
+    together = np.zeros(number, dtype=np.int64)
+    np.add.at(together, groups, sizes)
+    return _DistinctRows(first[order], together[order])
+
+
+def _few_agreeing_first(comparisons: Sequence[Comparison], masked: int) -> list[Comparison]:
+    """The comparisons, attributes with few agreeing records first, so that few branches of the tree remain to be followed."""
+
+    def expected(comparison: Comparison) -> float:
+        counts = comparison.counts()
+        return float((counts / max(masked, 1)).dot(counts)) + float(counts[comparison.blank])
+
+    return sorted(comparisons, key=expected)
+
+
+def _count_agreeing(
+    known: Sequence[Comparison], rows: Any, masked: int, distinct: _DistinctRows | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if all(comparison.single for comparison in known) and not any(
         (comparison.masked == comparison.blank).any() for comparison in known
     ):
         return _count_by_hash(known, rows)
-    return _count_distinct_rows(known, rows, masked)
+    if distinct is None:
+        distinct = _DistinctRows(np.arange(masked), np.ones(masked, dtype=np.int64))
+    return _count_distinct_rows(known, rows, distinct)
 
 
 def _count_by_hash(known: Sequence[Comparison], rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -93,16 +127,11 @@ def pack_keys(
     return left_keys, right_keys
 
 
-def _count_distinct_rows(known: Sequence[Comparison], rows: Any, masked: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _count_distinct_rows(
+    order: Sequence[Comparison], rows: Any, distinct: _DistinctRows
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Each distinct target against the distinct masked rows, by bits or by the tree."""
-    # attributes with few agreeing records first, so that few branches remain to be followed
-    order = sorted(
-        known, key=lambda comparison: float((comparison.counts() / max(masked, 1)).dot(comparison.counts())) + _blanks(comparison)
-    )
-    groups, number = number_distinct_rows([(comparison.masked, comparison.blank + 1) for comparison in order], masked)
-    sizes = np.bincount(groups, minlength=number)
-    first_row = np.empty(number, dtype=np.int64)
-    first_row[groups[::-1]] = np.arange(masked - 1, -1, -1)
+    first_row, sizes = _distinct_rows(order, *distinct)
     table = np.stack([comparison.masked[first_row] for comparison in order], axis=1)
     target_groups, target_group_count = number_distinct_rows(
         [(comparison.targets[rows], comparison.unknown + 1) for comparison in order], len(order[0].targets[rows])
@@ -111,8 +140,7 @@ def _count_distinct_rows(known: Sequence[Comparison], rows: Any, masked: int) ->
     first_target[target_groups[::-1]] = np.arange(len(target_groups) - 1, -1, -1)
     queries = np.stack([comparison.targets[rows][first_target] for comparison in order], axis=1)
     if is_quicker_by_bits(order[0], table, queries):
-        by_record = np.argsort(first_row, kind="stable")
-        counts, first = search_bits(order, table[by_record], sizes[by_record], first_row[by_record], queries)
+        counts, first = search_bits(order, table, sizes, first_row, queries)
     else:
         counts, first = _search_sorted_rows(order, table, sizes, first_row, queries)
     return counts[target_groups], first[target_groups]
@@ -126,14 +154,15 @@ def _search_sorted_rows(
 
     lexical = np.lexsort(table.T[::-1])
     offsets = np.cumsum([0] + [comparison.unknown for comparison in order])[:-1]
-    member_offsets = np.cumsum([0] + [len(comparison.members) for comparison in order])[:-1]
+    lists = [comparison.listed for comparison in order]
+    member_offsets = np.cumsum([0] + [len(listed.members) for listed in lists])[:-1]
     rows = (np.ascontiguousarray(table[lexical]), sizes[lexical], first_row[lexical])
     agreeing = (
         offsets,
         np.concatenate([comparison.first for comparison in order]), np.concatenate([comparison.last for comparison in order]),
-        np.concatenate([comparison.starts[:-1] + offset for comparison, offset in zip(order, member_offsets, strict=True)]),
-        np.concatenate([comparison.starts[1:] + offset for comparison, offset in zip(order, member_offsets, strict=True)]),
-        np.concatenate([comparison.members for comparison in order]), np.array([comparison.blank for comparison in order]),
+        np.concatenate([listed.starts[:-1] + offset for listed, offset in zip(lists, member_offsets, strict=True)]),
+        np.concatenate([listed.starts[1:] + offset for listed, offset in zip(lists, member_offsets, strict=True)]),
+        np.concatenate([listed.members for listed in lists]), np.array([comparison.blank for comparison in order]),
     )  # fmt: skip
     counts, first = np.zeros(len(queries), dtype=np.int64), np.full(len(queries), -1, dtype=np.int64)
     for begin in range(0, len(queries), _QUERIES_PER_TURN):
@@ -141,7 +170,3 @@ def _search_sorted_rows(
         turn = slice(begin, begin + _QUERIES_PER_TURN)
         counts[turn], first[turn] = search_tree(*rows, queries[turn], *agreeing)
     return counts, first
-
-
-def _blanks(comparison: Comparison) -> float:
-    return float((comparison.masked == comparison.blank).sum())

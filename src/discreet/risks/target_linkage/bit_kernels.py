@@ -35,6 +35,29 @@ def set_agreeing_bits(
                 bits[place, rows[at] >> 6] |= np.uint64(1) << np.uint64(rows[at] & 63)
 
 
+# rows, row_starts: as above. agreeing[value, word]: bit i of a word is the masked code 64 * word + i, set where it agrees. blank:
+# the code of blank cells, which agree with everything and have no bit. bits[place, word] of the values at values[place].
+# O(values x words + agreeing pairs of a value and a row).
+@compiled
+def spread_bits(
+    rows: NDArray[np.int64], row_starts: NDArray[np.int64], agreeing: NDArray[np.uint64], values: NDArray[np.int64], blank: int,
+    bits: NDArray[np.uint64],
+) -> None:  # fmt: skip
+    """Set the bit of every row whose code agrees with a value."""
+    for place in range(len(values)):
+        for at in range(row_starts[blank], row_starts[blank + 1]):
+            bits[place, rows[at] >> 6] |= np.uint64(1) << np.uint64(rows[at] & 63)
+        for word in range(agreeing.shape[1]):
+            rest = agreeing[values[place], word]
+            code = 64 * word
+            while rest != 0:
+                if rest & np.uint64(1):
+                    for at in range(row_starts[code], row_starts[code + 1]):
+                        bits[place, rows[at] >> 6] |= np.uint64(1) << np.uint64(rows[at] & 63)
+                rest >>= np.uint64(1)
+                code += 1
+
+
 # bits[place, word]: bit i of a word is row 64 * word + i, set where the row agrees with the value at this place. places[query,
 # level]: the place of each value of a query. sizes[row], first_records[row]: records of a row, and the first of them; rows are in
 # the order of their first records. O(queries x words x levels), less where early levels agree with few rows. Trap: rows beyond

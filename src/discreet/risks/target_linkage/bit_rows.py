@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.engine.encoding.columns import thread_count
 from discreet.engine.linkage.comparisons import Comparison
 from discreet.engine.runtime.compiled import is_compiler_loaded
 from discreet.engine.runtime.progress import report_progress
+from discreet.engine.runtime.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +28,9 @@ _MOST_PAIRS = 300_000_000
 """Pairs of a value or target and a row up to which bits are combined without the compiler, in about as many nanoseconds."""
 _MOST_BYTES = 512 << 20
 """Memory of all bits, up to which they are used."""
+_FEW_PAIRS = 20_000_000
+"""Pairs up to which bits are used whatever the tree would cost: they take some hundredths of a second, and where many cells are
+blank the tree may follow any number of branches for a single target."""
 _PAIRS_PER_BRANCH = 100
 """Pairs that take as long as it takes the tree to follow a branch of its first level to the end, in the mean."""
 _PAIRS_AT_ONCE = 30
@@ -42,12 +47,9 @@ def is_quicker_by_bits(first: Comparison, table: NDArray[np.int64], queries: NDA
     """
     values = sum(int((np.bincount(column) > 0).sum()) for column in queries.T)
     rows_by_code = np.bincount(table[:, 0], minlength=first.blank + 1)
-    upto = np.concatenate(([0], np.cumsum(rows_by_code)))
-    in_lists = np.concatenate(([0], np.cumsum(rows_by_code[first.members])))
-    agreeing = upto[first.last] - upto[first.first] + in_lists[first.starts[1:]] - in_lists[first.starts[:-1]]
-    branches = int(agreeing[queries[:, 0]].sum()) + len(queries) * int(rows_by_code[first.blank])
+    branches = int(first.sum_agreeing(rows_by_code)[queries[:, 0]].sum()) + len(queries) * int(rows_by_code[first.blank])
     pairs = len(table) * (values + len(queries) / (1 if _is_few(table, queries) else _PAIRS_AT_ONCE))
-    return values * len(table) <= 8 * _MOST_BYTES and pairs <= _PAIRS_PER_BRANCH * branches
+    return values * len(table) <= 8 * _MOST_BYTES and pairs <= max(_FEW_PAIRS, _PAIRS_PER_BRANCH * branches)
 
 
 def _is_few(table: NDArray[np.int64], queries: NDArray[np.int64]) -> bool:
@@ -112,10 +114,14 @@ def _combine_many(
     words = np.concatenate(bits).view(np.uint64)
     where = np.stack([place + offset for place, offset in zip(places, offsets, strict=True)], axis=1)
     counts, first = np.zeros(len(where), dtype=np.int64), np.full(len(where), -1, dtype=np.int64)
-    for begin in range(0, len(where), _QUERIES_PER_TURN):
-        report_progress("target_linkage", begin, len(where))
-        turn = slice(begin, begin + _QUERIES_PER_TURN)
-        counts[turn], first[turn] = count_by_bits(words, where[turn], sizes, first_records)
+    at_once = _QUERIES_PER_TURN * thread_count()
+    with WorkerThreads(thread_count()) as pool:
+        for begin in range(0, len(where), at_once):
+            report_progress("target_linkage", begin, len(where))
+            turns = [slice(at, at + _QUERIES_PER_TURN) for at in range(begin, begin + at_once, _QUERIES_PER_TURN)]
+            results = pool.map(lambda turn: count_by_bits(words, where[turn], sizes, first_records), turns)
+            for turn, result in zip(turns, results, strict=True):
+                counts[turn], first[turn] = result
     return counts, first
 
 
@@ -123,34 +129,40 @@ def _agreeing_bits(comparison: Comparison, values: NDArray[np.int64], codes: NDA
     """One row of bits per value: the masked rows with these codes that agree with it, filled up to whole words of 64 bits."""
     if is_compiler_loaded():
         return _set_agreeing_bits(comparison, values, codes)
-    listed = comparison.starts[1:] > comparison.starts[:-1]
     packed = np.zeros((len(values), (len(codes) + 63) // 64 * 8), dtype=np.uint8)
     filled = (len(codes) + 7) // 8
     block = max(1, _BLOCK // max(len(codes), comparison.blank + 1))
-    every_code = np.arange(comparison.blank + 1)
     for begin in range(0, len(values), block):
-        part = values[begin : begin + block]
-        agrees = (every_code >= comparison.first[part, None]) & (every_code < comparison.last[part, None])
-        agrees[:, comparison.blank] = True
-        for place in np.flatnonzero(listed[part]):
-            value = part[place]
-            agrees[place, comparison.members[comparison.starts[value] : comparison.starts[value + 1]]] = True
+        agrees = _agreeing_flags(comparison, values[begin : begin + block])
         packed[begin : begin + block, :filled] = np.packbits(agrees[:, codes], axis=1, bitorder="little")
     return packed
 
 
+def _agreeing_flags(comparison: Comparison, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """[value, masked code] Whether they agree."""
+    every_code, listed = np.arange(comparison.blank + 1), comparison.listed
+    agrees = (every_code >= comparison.first[values, None]) & (every_code < comparison.last[values, None])
+    for place, value in enumerate(values if comparison.has_lists else ()):
+        agrees[place, listed.members[listed.starts[value] : listed.starts[value + 1]]] = True
+    agrees[:, comparison.blank] = True
+    return agrees
+
+
 def _set_agreeing_bits(comparison: Comparison, values: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.uint8]:
     """The same in compiled code, which sets the bits of the agreeing rows and looks at no others."""
-    from discreet.risks.target_linkage.bit_kernels import set_agreeing_bits
+    from discreet.risks.target_linkage.bit_kernels import set_agreeing_bits, spread_bits
 
     rows = np.argsort(codes, kind="stable")
     row_starts = np.searchsorted(codes[rows], np.arange(comparison.blank + 2))
-    bits = np.zeros((len(values), (len(codes) + 63) // 64), dtype=np.uint64)
+    bits, listed = np.zeros((len(values), (len(codes) + 63) // 64), dtype=np.uint64), comparison.listed
     for begin in range(0, len(values), _QUERIES_PER_TURN):
         report_progress("target_linkage", begin, len(values))
         turn = slice(begin, begin + _QUERIES_PER_TURN)
-        set_agreeing_bits(
-            rows, row_starts, values[turn], comparison.first, comparison.last, comparison.starts, comparison.members,
-            comparison.blank, bits[turn],
-        )  # fmt: skip
+        if comparison.has_lists and listed.bits is not None:
+            spread_bits(rows, row_starts, listed.bits, values[turn], comparison.blank, bits[turn])
+        else:
+            set_agreeing_bits(
+                rows, row_starts, values[turn], comparison.first, comparison.last, listed.starts, listed.members,
+                comparison.blank, bits[turn],
+            )  # fmt: skip
     return bits.view(np.uint8)

@@ -82,15 +82,14 @@ def _codes(comparison: Comparison) -> tuple[NDArray[np.int64], NDArray[np.int64]
     size = comparison.blank
     if not comparison.unknown:
         return np.full(len(comparison.targets), size + 1), comparison.masked, size + 2
-    lengths = np.diff(comparison.starts)
-    listed = (
-        comparison.members[np.minimum(comparison.starts[:-1], max(len(comparison.members) - 1, 0))]
-        if len(comparison.members)
-        else comparison.first
-    )
+    lengths, listed, one_of_list = comparison.listed.counts, comparison.listed, comparison.first
+    if comparison.has_lists:
+        one_of_list = listed.members[np.minimum(listed.starts[:-1], len(listed.members) - 1)]
     # a value that agrees with several is represented by one: the middle of a run, or the first of a list
     exact = np.where(
-        comparison.last > comparison.first, (comparison.first + comparison.last) // 2, np.where(lengths > 0, listed, size + 1)
+        comparison.last > comparison.first,
+        (comparison.first + comparison.last) // 2,
+        np.where(lengths > 0, one_of_list, size + 1),
     )
     codes = np.append(exact, size + 1)[comparison.targets]
     return codes, comparison.masked, size + 2

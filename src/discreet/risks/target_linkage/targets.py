@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.hierarchies import usable_hierarchy
+from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.encoding.policy_tables import load_table
 from discreet.engine.encoding.record_links import original_rows, positions_of_records
 from discreet.engine.linkage.comparisons import Comparison, Fuzzy, compare
@@ -36,6 +37,8 @@ class Targets:
     inclusion: NDArray[np.float64]
     truth: NDArray[np.int64] | None
     notes: tuple[str, ...]
+    table: Microdata | None = None
+    """The table that the targets are the records of, whose columns may be encoded already; None for a list."""
     true: bool = False
     """Whether the targets are the original records, against which the masked cells are read."""
 
@@ -75,7 +78,8 @@ def find_targets(
             else f"target_linkage needs at least one attribute with the role key in {data.source}, or attributes"
         )
     inclusion = _inclusion(data, original, frame, population, fraction)
-    return Targets(frame, used, inclusion, truth, tuple(notes), source is None and original is not None)
+    table = None if source is not None else original or data
+    return Targets(frame, used, inclusion, truth, tuple(notes), table, source is None and original is not None)
 
 
 def _inclusion(
@@ -106,6 +110,8 @@ def compare_attributes(
 ) -> list[Comparison]:
     """The comparisons of targets and masked records, one per attribute."""
     comparisons = []
+    masked_columns = _encode_once(data, units.attributes)
+    target_columns = {} if units.table is None else _encode_once(units.table, units.attributes)
     for number, name in enumerate(units.attributes):
         report_progress("target_linkage", number, len(units.attributes))
         fuzzy: Fuzzy | None = None
@@ -126,9 +132,16 @@ def compare_attributes(
                 cells=cells,
                 target_cells=cells if same_table else None,
                 true=units.true,
+                encoded=(target_columns.get(name), masked_columns.get(name)),
             )
         )
     return comparisons
+
+
+def _encode_once(data: Microdata, names: Sequence[str]) -> dict[str, Column]:
+    """The codes of columns, which the table keeps; not of those with a stated order, which unexplained labels are not in."""
+    without_order = [name for name in names if data.attribute(name).order is None]
+    return dict(zip(without_order, encode(data, without_order), strict=True))
 
 
 def _hierarchy(data: Microdata, frame: pl.DataFrame, name: str) -> Hierarchy | None:
