@@ -10,6 +10,7 @@ from discreet.engine.known_sets import inputs
 from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.inputs import (
     build_queries,
+    cells_agree,
     consequences,
     find_sensitive_records,
     patterns_of,
@@ -288,3 +289,59 @@ def test_a_unit_of_which_only_some_attributes_are_counted_has_its_probability():
         chances = {tree.members(node): float(tree.chance[node]) for node in range(len(tree))}
         assert chances[(0,)] == pytest.approx(0.9 * rest)
         assert chances[(0, 1)] == pytest.approx(0.45)
+
+
+LABELS = ["20..30", "25", "45", None, "*", "30..50"]
+TRUE_AGES = [20, 25, 45, 30, None, 35]
+
+
+@pytest.mark.parametrize("missing", ["category", "wildcard"])
+def test_cells_agree_with_the_cell_of_a_record_where_they_share_a_value_and_nulls_as_the_policy_says(missing):
+    masked = sick([20] * 6, ["x"] * 6, ["a"] * 6).with_columns({"age": pl.Series("age", LABELS, dtype=pl.String)})
+    values = {label: AGES_OF[label] for label in LABELS} | {"*": {*AGES, None}}
+    if missing == "category":
+        values[None] = {None}
+    for record, own in enumerate(LABELS):
+        agreeing = cells_agree(masked, "age", record, -1, missing, None)
+        assert agreeing.tolist() == [bool(values[own] & values[label]) for label in LABELS], own
+
+
+def test_cells_agree_with_the_true_value_of_the_row_that_a_record_comes_from():
+    """Released rows in another order and one fewer, a declared label, and a missing true value, which excludes no cell."""
+    data = sick(pl.Series(TRUE_AGES), ["x"] * 6, ["a"] * 6)
+    order = [3, 0, 5, 4, 1]
+    labels = [LABELS[row] for row in order]
+    released = pl.Series("age", ["young" if label == "20..30" else label for label in LABELS], dtype=pl.String)
+    declared = ColumnCells(kind="number", labels={"young": "20..30"})
+    masked = data.with_columns({"age": released}, cells={"age": declared}).take(np.array(order))
+    for record, row in enumerate(order):
+        agreeing = cells_agree(masked, "age", record, row, "category", data)
+        assert agreeing.tolist() == [TRUE_AGES[row] is None or TRUE_AGES[row] in AGES_OF[label] for label in labels], row
+
+
+@pytest.mark.parametrize("names", [["age", "ill", "town"], ["age", "town", "ill"]])
+@pytest.mark.parametrize("knowledge", ["products", "independent"])
+def test_a_unit_in_no_kept_set_counts_once_and_only_what_is_sensitive_of_it_is_learnt(knowledge, names):
+    """Two attributes that are known together, of which one is sensitive: eq. 5 over being known and not, whichever is lost.
+
+    A true value that is missing (the last pattern) loses nothing: the record agrees with it.
+    """
+    data = table(
+        {"age": [1, 2], "ill": ["Flu", "Cold"], "town": ["x", "y"]},
+        key=["age", "town"], known={"age": 0.9, "ill": 0.2, "town": 0.2}, sensitivity={"ill": 1.0},
+    )  # fmt: skip
+    ill = data.policy.attributes["ill"].model_copy(update={"default": 1.0})
+    data = data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "ill": ill}))
+    tree = family([0.9, 0.2, 0.2], 0.3, 100, knowledge=knowledge, together=[[1, 2]])
+    assert [tree.members(node) for node in range(len(tree))] == [(), (0,)]
+    patterns = [Pattern(), Pattern(frozenset(), frozenset({1})), Pattern(frozenset(), frozenset({2}))]
+    queries = build_queries(data, tree, names, np.arange(2), np.array([0, 1], np.int32), patterns)
+    other = build_queries(data, tree, names, np.arange(2), np.array([2, 0], np.int32), patterns)
+    missing = build_queries(data, tree, names, np.arange(2), np.zeros(2, np.int32), [Pattern(frozenset({1, 2}))])
+    not_known = 0.8 if knowledge == "independent" else 1.0
+    assert queries.spread == pytest.approx([0.2 + not_known, not_known])
+    assert queries.rest == pytest.approx([0.2 / (0.2 + not_known), 0.0])
+    assert other.spread == pytest.approx([not_known, 0.2 + not_known])
+    assert other.rest == pytest.approx([0.0, 0.2 / (0.2 + not_known)])
+    assert missing.spread == pytest.approx([0.2 + not_known] * 2)
+    assert missing.rest == pytest.approx([0.2 / (0.2 + not_known)] * 2)

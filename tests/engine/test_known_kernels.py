@@ -124,7 +124,8 @@ def test_records_of_a_slice_in_numbered_groups_are_counted_and_written_from_a_pl
     stay = [(row, int(table[key]) - 1) for row, key in lists.records[start:stop] if table[key]]
     arguments = (lists.rows, lists.group, lists.codes, lists.cardinality, table)
 
-    def placed(written: list[int]) -> list[int]:
+    def fill_untouched(written: list[int]) -> list[int]:
+        """The output array as it should be: what was written at its place, and nothing changed around it."""
         return [UNTOUCHED] * to + written + [UNTOUCHED] * (ROWS - len(written))
 
     for staying, keep in zip(versions("staying"), versions("keep"), strict=True):
@@ -132,8 +133,8 @@ def test_records_of_a_slice_in_numbered_groups_are_counted_and_written_from_a_pl
         for with_rows in (True, False):
             rows, groups = np.full((2, to + ROWS), UNTOUCHED, np.uint32)
             keep(*arguments, rows if with_rows else None, groups, start, stop, to)
-            assert rows.tolist() == placed([row for row, _ in stay] if with_rows else [])
-            assert groups.tolist() == placed([group for _, group in stay])
+            assert rows.tolist() == fill_untouched([row for row, _ in stay] if with_rows else [])
+            assert groups.tolist() == fill_untouched([group for _, group in stay])
 
 
 @settings(max_examples=50, deadline=None)

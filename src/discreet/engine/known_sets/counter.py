@@ -248,8 +248,7 @@ class Counter:
         related.mark_cells(into, marked)
         groups, records = kernels.number(table, marked)
         self.threads.run_slices(lambda start, stop: related.rename_cells(into, table, start, stop), len(into))
-        rank = np.full(len(has_query), -1, dtype=np.int64)
-        rank[staying] = np.arange(len(staying))
+        rank = np.cumsum(has_query) - 1  # of the classes that stay; nobody asks for that of another
         new_queries, new_groups = np.empty(len(of), np.uint32), np.empty(len(of), np.uint32)
         kept = related.keep_classes(members.queries, of, rank, self.counts, new_queries, new_groups)
         return new_queries[:kept].copy(), new_groups[:kept].copy(), Links(starts, into), groups, records

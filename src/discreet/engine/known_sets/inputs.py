@@ -95,9 +95,8 @@ def build_queries(
     single = np.zeros((len(slots), len(singles)))
     for at, place in enumerate(singles):
         single[:, at] = weights[ordered[place]][columns[ordered[place]]]
-    learnt = {
-        place: weights[name][columns[name]] for place, name in enumerate(ordered) if place >= tree.width and name in weights
-    }
+    behind = enumerate(ordered[tree.width :], tree.width)
+    learnt = {place: weights[name][columns[name]] for place, name in behind if name in weights}
     rest, spread = _left_to_rest(tree, patterns, pattern, learnt)
     return Queries(consequences(data, weights, slots), rest, spread, single, singles, pattern, patterns)
 
@@ -113,7 +112,7 @@ def _left_to_rest(
     is_lost = tree.spread_lost(flags)
     for place in range(tree.width, len(tree.order)):
         if tree.probabilities[place] == 0:
-            continue
+            continue  # it would multiply by 1 and add 0; this saves passes over all queries
         lost = is_lost[pattern, place]
         if tree.begins[place]:
             spread *= np.where(lost, tree.unknown[place], tree.either[place])

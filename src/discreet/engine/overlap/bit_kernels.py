@@ -1,8 +1,9 @@
 """Compiled loops for counting by bits; see :mod:`discreet.engine.overlap.bits`.
 
-Bit ``kind % 64`` of word ``kind // 64`` stands for a kind of records. ``masks[code]`` has the kinds whose cell agrees with a
-query code, ``above[class]`` those that agree with a class of the smaller set, and ``digits[d]`` those with a 1 at binary digit d
-of their number of records.
+Bit ``at % 64`` of word ``at // 64`` stands for a kind of records. ``masks[code]`` has the kinds whose cell agrees with a query
+code, and ``above[class]`` those that agree with a class of the smaller set. The kinds of some words have the same number of
+records, so that counting their bits is enough; for the words from ``mixed`` on ``digits[d]`` has the kinds with a 1 at binary
+digit d of their number of records.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 from discreet.engine.runtime.compiled import compiled
 
 
-# starts, begin, end: the runs of places that agree with each query code. kinds: all kinds, by place; those of place p from
-# first[p]. masks: zero before. O(agreeing pairs of a code and a kind).
+# starts, begin, end: the runs of places that agree with each query code. kinds: the bits of all kinds, by place; those of place p
+# from first[p]. masks: zero before. O(agreeing pairs of a code and a kind).
 @compiled
 def set_bits(starts: Any, begin: Any, end: Any, first: Any, kinds: Any, masks: Any) -> None:
     """Set the bits of the kinds that agree with each query code."""
@@ -37,22 +38,34 @@ def _count_bits(word: Any) -> Any:
     return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-# parent, code: the class in the smaller set and the code of the new attribute, of each class. bits[class]: the kinds that agree,
-# written where it has rows. counts[class]: the records that agree. O(words x digits) per class.
+# parent, code: the class in the smaller set and the code of the new attribute, of each class. ends, sizes: where the words of
+# kinds of one size end, and this size. digits: of the words from mixed on. bits[class]: the kinds that agree, written where it
+# has rows. counts[class]: the records that agree. O(words + mixed words x digits) per class. Trap: the rows are named once,
+# because the compiler does not combine and count several words at once where it has to look up their row again.
 @compiled
-def narrow(above: Any, parent: Any, code: Any, masks: Any, digits: Any, bits: Any, counts: Any, start: int, stop: int) -> None:
+def narrow(
+    above: Any, parent: Any, code: Any, masks: Any, ends: Any, sizes: Any, mixed: int, digits: Any, bits: Any, counts: Any,
+    start: int, stop: int,
+) -> None:  # fmt: skip
     """The kinds that agree with each class of the larger set, and the number of their records."""
     words = masks.shape[1]
-    agreeing = np.empty(words, dtype=np.uint64)
+    spare = np.empty(words, dtype=np.uint64)
     for class_id in range(start, stop):
+        larger, added = above[parent[class_id]], masks[code[class_id]]
+        agreeing = bits[class_id] if len(bits) > 0 else spare
         for word in range(words):
-            agreeing[word] = above[parent[class_id], word] & masks[code[class_id], word]
-        total = 0
+            agreeing[word] = larger[word] & added[word]
+        total, begin = 0, 0
+        for segment in range(len(ends)):
+            kinds = np.uint64(0)
+            for word in range(begin, ends[segment]):
+                kinds += _count_bits(agreeing[word])
+            total += int(kinds) * sizes[segment]
+            begin = ends[segment]
         for digit in range(len(digits)):
-            with_digit = np.uint64(0)
-            for word in range(words):
-                with_digit += _count_bits(agreeing[word] & digits[digit, word])
-            total += int(with_digit) << digit
+            row = digits[digit]
+            kinds = np.uint64(0)
+            for word in range(mixed, words):
+                kinds += _count_bits(agreeing[word] & row[word - mixed])
+            total += int(kinds) << digit
         counts[class_id] = total
-        if len(bits) > 0:
-            bits[class_id] = agreeing

@@ -3,10 +3,12 @@
 Groups of near records that publish ranges are such a case: nearly every cell overlaps a large part of its column, and a set of
 two attributes has nearly as many agreeing pairs as there are pairs of groups. Here a class of queries (equal cells in the set at
 hand) has one bit for each *kind* of records, that is, for each combination of cells that occurs. The bits of a set are those of
-its parent and of the attribute that it adds. Kinds have several records, so the number of records is a sum over binary digits:
-the bits of the kinds whose number of records has that digit, times its power of two.
+its parent and of the attribute that it adds. Kinds have several records. Those of a frequent number of records have words of
+their own, so that their bits are counted once; for the others the number of records is a sum over binary digits: the bits of the
+kinds whose number of records has that digit, times its power of two.
 
-The counts are those of :class:`discreet.engine.known_sets.counter.Counter`. Time: O(classes x kinds / 64 x digits) per set.
+The counts are those of :class:`discreet.engine.known_sets.counter.Counter`. Time: O(classes x kinds / 64) per set, times the
+digits for kinds of rare numbers of records.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ _BYTES_PER_LEVEL = 128_000_000
 """Bytes of the bits of the queries that are counted at once, in one set on the path of the walk."""
 _WORDS_PER_STEP = 8
 """Words of bits that take as long as one step through the lists: two binary searches, or two reads far apart."""
+_LEAST_KINDS = 64
+"""Kinds with the same number of records from which they have words of their own: a word of them."""
 _FEW_CLASSES = 256
 """Classes up to which one thread counts them."""
 
@@ -66,8 +70,14 @@ class BitCounter:
         kind, self.kinds = group_ids(sides, records.size)
         self._row_of_kind = np.empty(self.kinds, dtype=np.int64)
         self._row_of_kind[kind] = np.arange(records.size)
-        self.words = (self.kinds + 63) // 64
-        self._digits = _pack_digits(np.bincount(kind, minlength=self.kinds), self.words)
+        numbers = np.bincount(kind, minlength=self.kinds)
+        self._bit_of_kind, ends, sizes = _place_kinds(numbers)
+        mixed = int(ends[-1]) if len(ends) else 0
+        self.words = int(self._bit_of_kind.max(initial=-1)) // 64 + 1
+        in_mixed = np.zeros(64 * (self.words - mixed), dtype=np.int64)
+        rare = self._bit_of_kind >= 64 * mixed
+        in_mixed[self._bit_of_kind[rare] - 64 * mixed] = numbers[rare]
+        self._numbers = (ends, sizes, mixed, _pack_digits(in_mixed, self.words - mixed))
 
     def __enter__(self) -> BitCounter:
         self.threads.__enter__()
@@ -80,7 +90,9 @@ class BitCounter:
         """Whether a set of so many classes, which takes so many steps by lists, takes less time by bits that fit in memory."""
         cells = sum(len(relation.starts) - 1 for relation in self.records.relations)
         fits = 8 * self.words * cells <= _MOST_BYTES
-        return fits and classes * self.words * (1 + len(self._digits)) <= _WORDS_PER_STEP * steps
+        _, _, mixed, digits = self._numbers
+        words = 2 * self.words + (self.words - mixed) * len(digits)
+        return fits and classes * words <= _WORDS_PER_STEP * steps
 
     def walk(self, tree: SetTree, visit: Callable[[int, NDArray[np.uint32], NDArray[np.int32]], None]) -> None:
         """Count every set of the tree that still has active queries, in the tree's order, and hand it to a visitor.
@@ -143,9 +155,9 @@ class BitCounter:
         counts = np.empty(len(classes), dtype=np.int32)
         bits = np.empty((len(classes) if inner else 0, self.words), dtype=np.uint64)
         if above.bits is None:
-            work = (masks, classes.code, classes.code, masks, self._digits, bits, counts)
+            work = (masks, classes.code, classes.code, masks, *self._numbers, bits, counts)
         else:
-            work = (above.bits, classes.parent, classes.code, masks, self._digits, bits, counts)
+            work = (above.bits, classes.parent, classes.code, masks, *self._numbers, bits, counts)
         self.threads.run_slices(bit_kernels.narrow, len(classes), *work, least=_FEW_CLASSES)
         self.counts[above.queries] = counts[classes.of]
         if not inner:
@@ -168,9 +180,29 @@ class BitCounter:
             kinds = np.argsort(places, kind="stable")
             first = np.searchsorted(places[kinds], np.arange(self.records.cardinalities[place] + 1))
             masks = np.zeros((len(relation.starts) - 1, self.words), dtype=np.uint64)
-            bit_kernels.set_bits(*relation.runs, first, kinds, masks)
+            bit_kernels.set_bits(*relation.runs, first, self._bit_of_kind[kinds], masks)
             self._masks[place] = masks
         return self._masks[place]
+
+
+def _place_kinds(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The bit of each kind, and of the words of kinds with one number of records where they end and this number.
+
+    Numbers of records that many kinds have come first, each from a new word on; all other kinds follow them.
+    """
+    order = np.argsort(numbers, kind="stable")
+    sizes, counts = np.unique(numbers, return_counts=True)
+    frequent = counts >= _LEAST_KINDS
+    words = np.where(frequent, (counts + 63) // 64, 0)
+    ends = np.cumsum(words)
+    first_bit = 64 * (ends - words)
+    within_size = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
+    is_rare = np.repeat(~frequent, counts)
+    bits = np.repeat(first_bit, counts) + within_size
+    bits[is_rare] = 64 * int(ends[-1] if len(ends) else 0) + np.arange(int(is_rare.sum()))
+    bit_of_kind = np.empty(len(numbers), dtype=np.int64)
+    bit_of_kind[order] = bits
+    return bit_of_kind, ends[frequent], sizes[frequent]
 
 
 def _pack_digits(numbers: NDArray[np.int64], words: int) -> NDArray[np.uint64]:

@@ -261,10 +261,10 @@ def add_class_counts(queries: Any, new: Any, counts: Any, totals: Any, start: in
 
 @compiled
 def keep_classes(queries: Any, new: Any, rank: Any, counts: Any, kept_queries: Any, kept_classes: Any) -> int:
-    """Keep the queries whose count exceeds 1 and whose class still has records here, with their class; returns their number."""
+    """Keep the queries whose count exceeds 1, with the ``rank`` of their class among those that stay; returns their number."""
     kept_count = 0
     for query in range(len(queries)):
-        if counts[queries[query]] > 1 and rank[new[query]] >= 0:
+        if counts[queries[query]] > 1:
             kept_queries[kept_count] = queries[query]
             kept_classes[kept_count] = rank[new[query]]
             kept_count += 1

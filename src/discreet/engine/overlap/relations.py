@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from discreet.engine.known_sets.threads import KernelThreads
 from discreet.engine.runtime.compiled import compiled
 from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DataError
@@ -21,11 +22,19 @@ from discreet.errors import DataError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+    """Runs of positions in one list: the start of each code's runs, the first position of each run, the one after its last."""
+
 _TESTS_AT_ONCE = 2e6
 """Comparisons of two cells between two looks at the clock."""
 _MOST_TESTS = 4e9
 _MOST_RUNS = 50_000_000
 """Comparisons of two cells of an attribute, and runs of cells that agree, beyond which a table is refused."""
+_FEW_CODES = 64
+"""Query codes up to which one thread compares them."""
+_FLAGS_PER_STEP, _STEPS_PER_TEST = 8, 4
+"""Flags of places that are read in the time of one step from a position to a cell that holds it, and such steps in the time of
+one comparison of two cells."""
 _MOST_LISTED = 20_000_000
 """Total number of values in all cells up to which the values are sorted so that those of one cell are neighbours."""
 
@@ -135,15 +144,23 @@ def relate(queried: CellAtoms, searched: CellAtoms, *, null: int | None, queried
     if queried is searched:
         own[without_values] = place[without_values]
     null_code = -1 if queried_null is None else queried_null
-    inputs = (query_starts, query_first, query_last, is_blank, null_code, codes, begins, coarse,
-              searched_starts, searched_first, searched_last, *blanks, size, own)  # fmt: skip
+    query_runs, searched_runs = (query_starts, query_first, query_last), (searched_starts, searched_first, searched_last)
+    holders = _holders(codes, searched_runs, query_runs, len(coarse)) if order is not None else None
+    inputs: list[Any] = [*query_runs, is_blank, null_code, *blanks, size, own]
+    inputs += [codes, begins, coarse, *searched_runs] if holders is None else [*holders, len(codes)]
+    kernel: Any = _relate if holders is None else _relate_by_holders
 
     at_once = max(1, int(_TESTS_AT_ONCE // max(1, len(coarse))))
 
     def relate_all(write: bool, starts: NDArray[np.int64], begin: NDArray[np.int64], end: NDArray[np.int64]) -> None:
-        for first in range(0, len(queried.blank), at_once):
-            report_progress(f"comparing the cells of {name}", first, len(queried.blank))
-            _relate(*inputs, write, starts, begin, end, first, min(first + at_once, len(queried.blank)))
+        with KernelThreads() as threads:
+            for first in range(0, len(queried.blank), at_once):
+                report_progress(f"comparing the cells of {name}", first, len(queried.blank))
+
+                def relate_slice(start: int, stop: int, first: int = first) -> None:
+                    kernel(*inputs, write, starts, begin, end, first + start, first + stop)
+
+                threads.run_slices(relate_slice, min(at_once, len(queried.blank) - first), least=_FEW_CODES)
 
     starts = np.zeros(len(queried.blank) + 1, dtype=np.int64)
     none = np.zeros(0, dtype=np.int64)
@@ -157,6 +174,29 @@ def relate(queried: CellAtoms, searched: CellAtoms, *, null: int | None, queried
     begin, end = np.empty(starts[-1], np.int64), np.empty(starts[-1], np.int64)
     relate_all(True, starts, begin, end)
     return Relation(place, starts, begin, end)
+
+
+def _holders(codes: NDArray[np.int64], searched: Runs, queried: Runs, coarse: int) -> tuple[Any, ...] | None:
+    """For each position the places of the cells that hold it, as starts and places; None where comparing cells takes less.
+
+    A query finds the cells that agree with it under its own positions, which are few where cells are groups of values.
+    """
+    positions = max(int(searched[2].max(initial=0)), int(queried[2].max(initial=0)))
+    holding, asking = (_count_holders(runs, positions) for runs in (searched, queried))
+    steps, cells = int(holding @ asking), len(queried[0]) - 1
+    if steps + cells * len(codes) // _FLAGS_PER_STEP > _STEPS_PER_TEST * coarse * cells:
+        return None
+    starts = np.concatenate(([0], np.cumsum(holding)))
+    places = np.empty(starts[-1], dtype=np.int64)
+    _list_holders(codes, *searched, starts[:-1].copy(), places)
+    return starts, places
+
+
+def _count_holders(runs: Runs, positions: int) -> NDArray[np.int64]:
+    """How many cells hold each position."""
+    _, first, last = runs
+    changes = np.bincount(first, minlength=positions + 1) - np.bincount(last, minlength=positions + 1)
+    return np.cumsum(changes)[:positions]
 
 
 def _nesting_order(*sides: CellAtoms) -> NDArray[np.int64] | None:
@@ -236,15 +276,37 @@ def _reaches_from_outside(
     return overlap
 
 
+# begin, end: the runs of all codes, written only where ``write`` is true. O(1).
+@compiled
+def _put(write: bool, begin: Any, end: Any, at: int, first: int, last: int) -> int:
+    """Write a run at its place, if it is not empty; the number of runs that this makes."""
+    if last <= first:
+        return 0
+    if write:
+        begin[at], end[at] = first, last
+    return 1
+
+
+# own[code]: place of an empty cell that agrees with itself, else -1. Blank searched codes have the places blank_first to
+# blank_last, and a null that is a value of its own the last one. O(1).
+@compiled
+def _put_special(
+    write: bool, begin: Any, end: Any, at: int, code: int, queried_null: int, blank_first: int, blank_last: int, size: int,
+    own: Any,
+) -> int:  # fmt: skip
+    """Write the runs of the places that hold no values: an empty cell, blanks and a null; their number."""
+    written = _put(write, begin, end, at, own[code], own[code] + 1 if own[code] >= 0 else -1)
+    return written + _put(write, begin, end, at + written, blank_first, size if code == queried_null else blank_last)
+
+
 # query_starts/first/last and searched_starts/first/last: the runs of positions of each code's cell. codes[place]: searched code
-# at a place. begins[place]: first position of its cell, ascending. coarse: places of cells of several positions. Blank searched
-# codes have the places blank_first to blank_last. own[code]: place of an empty cell that agrees with itself, else -1. O(query
-# codes x coarse). Trap: a cell that begins inside the query's cell is already in a run found by binary search and must not be
-# written twice.
+# at a place. begins[place]: first position of its cell, ascending. coarse: places of cells of several positions. O(query codes
+# x coarse). Trap: a cell that begins inside the query's cell is already in a run found by binary search and must not be written
+# twice.
 @compiled
 def _relate(
-    query_starts: Any, query_first: Any, query_last: Any, is_blank: Any, queried_null: int, codes: Any, begins: Any, coarse: Any,
-    searched_starts: Any, searched_first: Any, searched_last: Any, blank_first: int, blank_last: int, size: int, own: Any,
+    query_starts: Any, query_first: Any, query_last: Any, is_blank: Any, queried_null: int, blank_first: int, blank_last: int,
+    size: int, own: Any, codes: Any, begins: Any, coarse: Any, searched_starts: Any, searched_first: Any, searched_last: Any,
     write: bool, starts: Any, begin: Any, end: Any, start: int, stop: int,
 ) -> None:  # fmt: skip
     """The runs of places that agree with each query code from ``start`` to ``stop``.
@@ -252,22 +314,16 @@ def _relate(
     They are counted into ``starts[code + 1]``, or written from ``starts[code]``.
     """
     for code in range(start, stop):
-        written = 0
+        written, last = 0, 0
         target = starts[code] if write else 0
         if is_blank[code]:
-            if write:
-                begin[target], end[target] = 0, size
-            written = 1
+            written = _put(write, begin, end, target, 0, size)
         else:
-            last = 0
             for run in range(query_starts[code], query_starts[code + 1]):
                 low = np.searchsorted(begins, query_first[run])
                 high = np.searchsorted(begins, query_last[run])
                 last = query_last[run]
-                if high > low:
-                    if write:
-                        begin[target + written], end[target + written] = low, high
-                    written += 1
+                written += _put(write, begin, end, target + written, low, high)
             for index in range(len(coarse)):  # cells that begin outside the query's cell and reach into it
                 place = coarse[index]
                 if begins[place] >= last:
@@ -276,17 +332,55 @@ def _relate(
                     query_first, query_last, query_starts[code], query_starts[code + 1], searched_first, searched_last,
                     searched_starts[codes[place]], searched_starts[codes[place] + 1], begins[place],
                 ):  # fmt: skip
-                    if write:
-                        begin[target + written], end[target + written] = place, place + 1
-                    written += 1
-            if own[code] >= 0:
-                if write:
-                    begin[target + written], end[target + written] = own[code], own[code] + 1
-                written += 1
-            upper = size if code == queried_null else blank_last
-            if upper > blank_first:
-                if write:
-                    begin[target + written], end[target + written] = blank_first, upper
-                written += 1
+                    written += _put(write, begin, end, target + written, place, place + 1)
+            written += _put_special(write, begin, end, target + written, code, queried_null, blank_first, blank_last, size, own)
+        if not write:
+            starts[code + 1] = written
+
+
+# codes[place]: searched code at a place; searched_starts/first/last: the runs of positions of its cell. next_place[position]:
+# where the next place is written that holds it, advanced here. O(positions of all cells).
+@compiled
+def _list_holders(
+    codes: Any, searched_starts: Any, searched_first: Any, searched_last: Any, next_place: Any, places: Any
+) -> None:
+    """List the places of the cells that hold each position."""
+    for place in range(len(codes)):
+        for run in range(searched_starts[codes[place]], searched_starts[codes[place] + 1]):
+            for position in range(searched_first[run], searched_last[run]):
+                places[next_place[position]] = place
+                next_place[position] += 1
+
+
+# query_starts/first/last: the runs of positions of each query code's cell. holder_starts/holders: the places of the cells that
+# hold each position; places below ``filled`` hold some. O(cells under the positions of each query, and filled flags).
+@compiled
+def _relate_by_holders(
+    query_starts: Any, query_first: Any, query_last: Any, is_blank: Any, queried_null: int, blank_first: int, blank_last: int,
+    size: int, own: Any, holder_starts: Any, holders: Any, filled: int,
+    write: bool, starts: Any, begin: Any, end: Any, start: int, stop: int,
+) -> None:  # fmt: skip
+    """The same as ``_relate``, with the cells that agree looked up under each position of the query's cell."""
+    agrees = np.zeros(filled, dtype=np.uint8)
+    for code in range(start, stop):
+        written = 0
+        target = starts[code] if write else 0
+        if is_blank[code]:
+            written = _put(write, begin, end, target, 0, size)
+        else:
+            agrees[:] = 0
+            for run in range(query_starts[code], query_starts[code + 1]):
+                for at in range(holder_starts[query_first[run]], holder_starts[query_last[run]]):
+                    agrees[holders[at]] = 1
+            low = -1
+            for place in range(filled):
+                if agrees[place] and low < 0:
+                    low = place
+                elif not agrees[place] and low >= 0:
+                    written += _put(write, begin, end, target + written, low, place)
+                    low = -1
+            if low >= 0:
+                written += _put(write, begin, end, target + written, low, filled)
+            written += _put_special(write, begin, end, target + written, code, queried_null, blank_first, blank_last, size, own)
         if not write:
             starts[code + 1] = written
