@@ -66,7 +66,8 @@ def _check(left, right, kind, universe):
     one, other = (encode_series(pl.Series("x", side, dtype=pl.String)) for side in (left, right))
     declared = ColumnCells(kind=kind)
     mine, theirs = shared_atoms([(one, declared), (other, declared)])
-    starts, members = agreeing_codes(mine, theirs)
+    agreeing = agreeing_codes(mine, theirs)
+    starts, members = agreeing.starts, agreeing.members
     for code, text in enumerate(one.values.to_list()):
         found = set(members[starts[code] : starts[code + 1]].tolist())
         for there, word in enumerate(other.values.to_list()):
@@ -107,7 +108,8 @@ def test_integers_beyond_2_to_the_53_are_distinguished(cells):
     true = encode_series(pl.Series("x", [BIG, BIG + 1, BIG + 2]))
     said = encode_series(pl.Series("x", cells, dtype=pl.String))
     mine, theirs = shared_atoms([(true, None), (said, None)], reference=0)
-    starts, members = agreeing_codes(theirs, mine)
+    agreeing = agreeing_codes(theirs, mine)
+    starts, members = agreeing.starts, agreeing.members
     for code, text in enumerate(said.values.to_list()):
         inside = [value for value in (BIG, BIG + 1, BIG + 2) if _holds(text, value, "number")]
         found = [BIG + at for at in members[starts[code] : starts[code + 1]].tolist()]
@@ -162,19 +164,19 @@ def test_declared_labels_apply_whatever_type_a_file_reader_gave_them():
     true = encode_series(pl.Series("born", [datetime.date(1992, 3, 1), datetime.date(1993, 3, 1)]))
     for said in (pl.Series("born", ["1992"]), pl.Series("born", [1992]), pl.Series("born", [1992.0])):
         mine, theirs = shared_atoms([(true, None), (encode_series(said), None)], reference=0)
-        assert agreeing_codes(theirs, mine)[1].tolist() == [0]
+        assert agreeing_codes(theirs, mine).members.tolist() == [0]
     groups = ColumnCells(kind="number", labels={"1": "{5|6}"})
     for said in (pl.Series("x", ["1"]), pl.Series("x", [1])):
         true = encode_series(pl.Series("x", [1, 5, 6]))
         mine, theirs = shared_atoms([(true, None), (encode_series(said), groups)], reference=0)
-        assert agreeing_codes(theirs, mine)[1].tolist() == [1, 2]
+        assert agreeing_codes(theirs, mine).members.tolist() == [1, 2]
 
 
 def test_a_hierarchy_explains_its_labels():
     tree = Hierarchy.from_rows([("Ohio", "Midwest"), ("Iowa", "Midwest"), ("Utah", "West")])
     true, said = encode_series(pl.Series("s", ["Iowa", "Ohio", "Utah"])), encode_series(pl.Series("s", ["Midwest", "West"]))
     mine, theirs = shared_atoms([(true, None), (said, None)], hierarchy=tree, reference=0)
-    assert agreeing_codes(theirs, mine)[1].tolist() == [0, 1, 2]
+    assert agreeing_codes(theirs, mine).members.tolist() == [0, 1, 2]
 
 
 def test_an_unexplained_label_is_an_error_and_never_a_value():
@@ -185,7 +187,7 @@ def test_an_unexplained_label_is_an_error_and_never_a_value():
             shared_atoms([(true, None), (said, None)], reference=0)
     declared = ColumnCells(kind="text")  # a pseudonym
     mine, theirs = shared_atoms([(states, None), (said, declared)], reference=0)
-    assert not len(agreeing_codes(mine, theirs)[1])
+    assert not len(agreeing_codes(mine, theirs).members)
     shared_atoms([(said, None)])  # alone, a text is a value
 
 
@@ -193,7 +195,8 @@ def test_two_complements_agree_over_texts_that_no_cell_names():
     one, other = (encode_series(pl.Series("x", side)) for side in (["!{a|b}"], ["!{b|a}", "{a|b}"]))
     declared = ColumnCells(kind="text")
     mine, theirs = shared_atoms([(one, declared), (other, declared)])
-    starts, members = agreeing_codes(mine, theirs)
+    agreeing = agreeing_codes(mine, theirs)
+    starts, members = agreeing.starts, agreeing.members
     texts = other.values.to_list()
     assert [texts[code] for code in members[starts[0] : starts[1]]] == ["!{b|a}"]
 
@@ -201,7 +204,8 @@ def test_two_complements_agree_over_texts_that_no_cell_names():
 def test_numbers_are_compared_with_intervals_written_as_texts_where_neither_is_the_original():
     numbers, texts = encode_series(pl.Series("x", [1, 7])), encode_series(pl.Series("x", ["0..5", "7"]))
     mine, theirs = shared_atoms([(numbers, None), (texts, None)])
-    starts, members = agreeing_codes(mine, theirs)
+    agreeing = agreeing_codes(mine, theirs)
+    starts, members = agreeing.starts, agreeing.members
     labels = texts.values.to_list()
     assert [labels[code] for code in members[starts[0] : starts[1]]] == ["0..5"]
     assert [labels[code] for code in members[starts[1] : starts[2]]] == ["7"]
@@ -211,7 +215,8 @@ def test_numbers_are_compared_with_intervals_written_as_texts_where_neither_is_t
 def test_lists_of_texts_agree_where_they_have_a_member_in_common(left, right):
     one, other = (encode_series(pl.Series("x", [str(Group(members)) for members in side])) for side in (left, right))
     mine, theirs = shared_atoms([(side, ColumnCells(kind="text")) for side in (one, other)])
-    starts, members = agreeing_codes(mine, theirs)
+    agreeing = agreeing_codes(mine, theirs)
+    starts, members = agreeing.starts, agreeing.members
     for code, text in enumerate(one.values.to_list()):
         common = [
             there
@@ -237,7 +242,8 @@ def test_words_among_numbers_agree_with_themselves_alone():
         for side in (["0..9", ">=9", "!{5}", "never", "unknown"], ["5", "unknown", "never", "older"])
     )
     mine, theirs = shared_atoms([(one, None), (other, None)])
-    starts, members = agreeing_codes(mine, theirs)
+    agreeing = agreeing_codes(mine, theirs)
+    starts, members = agreeing.starts, agreeing.members
     labels = other.values.to_list()
     found = {
         text: [labels[there] for there in members[starts[code] : starts[code + 1]]]
@@ -281,15 +287,16 @@ def test_columns_are_compared_as_the_kind_that_holds_the_values_of_all():
         ([nothing, words], "text"),
     ):
         assert {reading.kind for reading in read_sides([(column, None) for column in columns])} == {kind}
-    starts, members = agreeing_codes(*shared_atoms([(days, None), (moments, None)]))
-    assert (starts.tolist(), members.tolist()) == ([0, 1, 1], [0]), "a day is its first moment"
+    agreeing = agreeing_codes(*shared_atoms([(days, None), (moments, None)]))
+    assert (agreeing.starts.tolist(), agreeing.members.tolist()) == ([0, 1, 1], [0]), "a day is its first moment"
 
 
 def test_an_original_value_that_is_also_a_label_is_that_value_alone():
     tree = Hierarchy.from_rows([("a", "ab"), ("b", "ab"), ("ab", "ab")])
     true, released = (encode_series(pl.Series("x", texts)) for texts in (["a", "ab", "b"], ["a", "ab"]))
     mine, theirs = shared_atoms([(true, None), (released, None)], hierarchy=tree, reference=0)
-    starts, members = agreeing_codes(theirs, mine)
+    agreeing = agreeing_codes(theirs, mine)
+    starts, members = agreeing.starts, agreeing.members
     assert (starts.tolist(), members.tolist()) == ([0, 1, 4], [0, 0, 1, 2])
 
 

@@ -41,6 +41,10 @@ def test_an_interval_without_an_end_has_no_middle_where_the_range_is_unknown():
     assert math.isnan(cell_midpoint(Group(frozenset({"1"}), frozenset(), True), "number", -math.inf, math.inf))
 
 
+def test_intervals_without_an_end_reach_to_the_given_range_where_there_is_no_original():
+    assert as_numbers(pl.Series(["<=30", ">=60", "44"]), 10.0, 80.0).tolist() == [20.0, 70.0, 44.0]
+
+
 def test_dates_become_days_and_times_do_not():
     days = as_numbers(pl.Series([D(1970, 1, 2), None, D(1970, 1, 11)]))
     assert days.tolist()[::2] == [1.0, 10.0]
@@ -98,6 +102,15 @@ def test_a_label_that_nothing_explains_is_an_error_beside_the_original_and_missi
     declared = ColumnCells(kind="number", labels={"unheard of": "4..6"})
     assert as_numbers(labels, like=pl.Series([1, 3]), cells=declared).tolist() == [5.0, 3.0]
     assert as_numbers(labels, cells=declared).tolist() == [5.0, 3.0]
+
+
+def test_a_column_of_intervals_and_words_has_the_same_numbers_before_and_after_where_nothing_changed():
+    """The word is no number, but it stands in the original too, so that it does not hide the numbers beside it."""
+    for bands in (["20..30", "30..40", "unknown"], ["unknown", "20..30", "30..40"]):
+        data = table({"band": bands}, key=["band"])
+        before, after = released_numbers(data, data, "band")
+        assert np.array_equal(before, [math.nan if band == "unknown" else float(band[:2]) + 5 for band in bands], equal_nan=True)
+        assert np.array_equal(after, before, equal_nan=True)
 
 
 def test_empty_null_and_text_columns_have_no_numbers():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.atoms import read_sides
+from discreet.engine.cells.atoms import Side, read_sides
 from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.cells.positions import DAY, kind_of, native_positions, position
 from discreet.engine.cells.reader import Reading
@@ -44,7 +44,8 @@ def as_numbers(
     """The column as floats: an interval becomes its midpoint, a group the mean of its members, null and ``*`` NaN.
 
     ``low`` and ``high`` close intervals that are open on one side; dates and datetimes become numbers of days. ``like`` is the
-    original column: its type decides how labels are read, and a label that nothing explains raises UnexplainedCellError.
+    original column: its type decides how labels are read, its texts are labels that stand for themselves, and a label that
+    nothing explains raises UnexplainedCellError.
     Without it, a text that is neither a number nor a cell of numbers becomes NaN.
 
     >>> as_numbers(pl.Series(["44", "40..50", "{1|3}", ">=60", "*", None]), 0.0, 80.0)
@@ -57,11 +58,12 @@ def as_numbers(
     if like is None and cells is None:
         table = _numbers_from_texts(column, low, high)
     else:
-        reference: Column = encode_series(like.head(0)) if like is not None else column
-        sides = [(reference, None), (column, cells)] if like is not None else [(column, cells)]
-        reading = read_sides(sides, hierarchy=hierarchy, reference=0 if like is not None else None)[-1]
+        sides: list[Side] = [(column, cells)]
+        if like is not None:  # of an original of numbers or dates the type is enough; its texts explain equal texts
+            sides.insert(0, (encode_series(like if kind_of(like.dtype) == "text" else like.clear()), None))
+        reading = read_sides(sides, hierarchy=hierarchy, reference=None if like is None else 0)[-1]
         table = midpoints_by_code(reading, low, high)
-    return np.asarray(np.append(table, np.nan)[np.minimum(column.codes, len(table))])
+    return np.asarray(np.append(table, np.nan)[column.codes])  # the code of null is the number of values
 
 
 def released_numbers(original: Microdata, masked: Microdata, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
