@@ -97,8 +97,8 @@ class Kernel:
                 return self.function(*arguments)
             if self.small is not None and not Kernel.never_small and self._is_small(arguments):
                 return self.small(*arguments)
-            return self.machine_code(*arguments)
-        return self._machine_code(*arguments)
+            return _run(self.machine_code, arguments)
+        return _run(self._machine_code, arguments)
 
     def interpret(self, *arguments: Any) -> Any:
         """The result by Python itself; kernels that the function calls are interpreted too."""
@@ -134,6 +134,16 @@ class Kernel:
             dispatcher._compile_for_args = _away_from_main_thread(dispatcher._compile_for_args)
             self._machine_code = dispatcher
         return self._machine_code
+
+
+def _run(machine_code: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Run compiled code. Ctrl-C while its arguments are passed comes back as a SystemError, and is raised as what it was."""
+    try:
+        return machine_code(*arguments)
+    except SystemError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _away_from_main_thread(compile_kernel: Callable[..., Any]) -> Callable[..., Any]:
