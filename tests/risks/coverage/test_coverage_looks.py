@@ -13,7 +13,8 @@ from discreet.model.microdata import Microdata
 RNG = np.random.default_rng(3)
 
 
-def look(name, values):
+def describe_column(name, values):
+    """What the values look like, or None."""
     (facts,) = facts_of(Microdata(pl.DataFrame({name: values})))
     return describe_look(facts)
 
@@ -48,8 +49,8 @@ SURNAMES = "Smith, Johnson, Philpot, Rodriguez, Nguyen, Laporte, Fischer, Wisnie
     ],
 )
 def test_names_of_people_are_recognised_by_their_values(name, values):
-    assert look(name, values) is not None
-    assert "name" in look(name, values)
+    assert describe_column(name, values) is not None
+    assert "name" in describe_column(name, values)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_names_of_people_are_recognised_by_their_values(name, values):
     ],
 )
 def test_contacts_numbers_texts_and_birth_dates_are_recognised(values, expected):
-    assert look("v", values) == expected
+    assert describe_column("v", values) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,12 +86,38 @@ def test_contacts_numbers_texts_and_birth_dates_are_recognised(values, expected)
     ],
 )
 def test_what_is_harmless_is_not_called_a_name_a_contact_or_free_text(name, values):
-    assert look(name, values) is None
+    assert describe_column(name, values) is None
 
 
 @pytest.mark.parametrize("name", ["birth_year", "Geburtsjahr", "yob"])
 def test_years_of_birth_are_recognised_by_the_name(name):
     years = RNG.integers(1930, 2005, 300).tolist()
-    assert look(name, years) == "years of birth (by the column's name)"
-    assert look("built", years) is None
-    assert look(name, [1, 2, 3] * 100) is None
+    assert describe_column(name, years) == "years of birth (by the column's name)"
+    assert describe_column("built", years) is None
+    assert describe_column(name, [1, 2, 3] * 100) is None
+
+
+REPEATED = ["good team", "call back later please", "wants part time work", "no further comments"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("complained about supervisor Frau Keller", "texts that name people"),
+        ("plainte contre Mme Dupont au bureau", "texts that name people"),
+        ("call 079 555 12 34", "phone numbers"),
+        ("tel 01 42 68 53 00 le soir", "phone numbers"),
+        ("ring 020 7946 0958 after six", "phone numbers"),
+    ],
+)
+def test_people_in_remarks_that_repeat_are_recognised(text, expected):
+    """Remarks with a supervisor's name and a phone number, each in many records, were released with the verdict met."""
+    assert describe_column("remark", (REPEATED * 60)[:235] + [text] * 5) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["seen on 01.02.2013 at 14:30", "seen 01-02-2013", "code 012 345", "Herr of the house", "room 0123 45", "Ms and Mr alike"],
+)
+def test_dates_codes_and_titles_alone_are_no_people(text):
+    assert describe_column("v", (REPEATED * 60)[:235] + [text] * 5) is None

@@ -32,7 +32,8 @@ def assessed(columns, attributes=None, steps=(), release=None, **policy):
     return discreet.assess(data, discreet.mask(data) if release is None else Microdata(pl.DataFrame(release), data.policy))
 
 
-def said(found):
+def join_gaps(found):
+    """All gaps of an assessment in one text."""
     return " ".join(found.gaps)
 
 
@@ -57,8 +58,8 @@ def test_a_column_that_splits_the_classes_of_the_keys_into_single_records_is_a_g
     alone = data.frame.group_by("age", "sex", "place").len().filter(pl.col("len") == 1).height
     found = discreet.assess(data, discreet.mask(data))
     assert found.status == "incomplete"
-    assert f"'place', which together with 'age' and 'sex' singles out {alone:,} of 3,000 records" in said(found)
-    assert "(none without it)" in said(found)
+    assert f"'place', which together with 'age' and 'sex' singles out {alone:,} of 3,000 records" in join_gaps(found)
+    assert "(none without it)" in join_gaps(found)
 
 
 def test_many_columns_that_each_add_little_are_a_gap_where_all_of_them_single_out_many():
@@ -68,7 +69,7 @@ def test_many_columns_that_each_add_little_are_a_gap_where_all_of_them_single_ou
     found = assessed({"sex": rng.choice(["m", "f"], n), **flags}, attributes={"sex": {"role": "key"}})
     assert found.status == "incomplete"
     assert found.coverage["unexamined"] >= 5
-    assert "single out" in said(found)
+    assert "single out" in join_gaps(found)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_a_quasi_identifier_by_name_is_a_gap_from_one_record_in_a_hundred_on():
     columns = {"sex": rng.choice(["m", "f"], n), "country": place}
     found = assessed(columns, {"sex": {"role": "key"}})
     assert found.status == "incomplete"
-    assert "'country'" in said(found)
+    assert "'country'" in join_gaps(found)
 
 
 # roles that nobody acts on
@@ -97,7 +98,7 @@ def test_a_quasi_identifier_by_name_is_a_gap_from_one_record_in_a_hundred_on():
 def test_a_key_that_the_measure_leaves_out_is_a_gap():
     found = assessed(BASE | {"branch": SPARSE}, {"branch": {"role": "key"}}, risk={"k_anonymity": {"keys": ["sex", "region"]}})
     assert found.status == "incomplete"
-    assert "'branch' has the role key, but no risk measure with a limit takes it as known" in said(found)
+    assert "'branch' has the role key, but no risk measure with a limit takes it as known" in join_gaps(found)
 
 
 def test_a_key_with_a_probability_at_most_epsilon_is_a_gap():
@@ -106,14 +107,14 @@ def test_a_key_with_a_probability_at_most_epsilon_is_a_gap():
     policy = {"risk": {"known_sets": {"threshold": 1000}}, "limits": {"known_sets.high_risk": 0}}
     found = assessed(BASE | {"branch": SPARSE}, known, **policy)
     assert found.status == "incomplete"
-    assert "'branch' has the role key" in said(found)
+    assert "'branch' has the role key" in join_gaps(found)
 
 
 def test_known_sets_that_keep_the_empty_set_alone_are_a_gap():
     policy = {"risk": {"known_sets": {"threshold": 1000}}, "limits": {"known_sets.high_risk": 0}}
     found = assessed(BASE, {"illness": {"role": "confidential", "sensitivity": 1}}, **policy)
     assert found.status == "incomplete"
-    assert "known_sets takes no released column as known" in said(found)
+    assert "known_sets takes no released column as known" in join_gaps(found)
 
 
 @pytest.mark.parametrize("role", ["confidential", "weight", "household", "key", "other"])
@@ -250,6 +251,24 @@ def test_numbers_with_any_number_of_rows_are_recognised_by_rows_that_are_alike()
     assert concern(found, "v") == "looks like numbers of persons or groups"
 
 
+def test_ranges_of_classes_that_share_all_quasi_identifiers_are_no_numbers_of_persons():
+    """A column masked together with the keys was said to number persons, because rows with one of its ranges agree on them."""
+    rng = np.random.default_rng(9)
+    columns = {"sex": rng.integers(0, 2, 900), "age": rng.integers(20, 80, 900), "stay": rng.integers(0, 2_000, 900)}
+    policy = Policy.from_dict(
+        {
+            "attributes": {"sex": {"role": "key", "known": 0.5}, "age": {"role": "key", "known": 0.5}},
+            "risk": {"k_anonymity": {}},
+            "plan": {
+                "steps": [{"method": "microaggregation", "columns": list(columns), "size": 5, "how": "mdav", "publish": "ranges"}]
+            },
+        }
+    )
+    release = discreet.mask(discreet.read(pl.DataFrame(columns), policy))
+    found = Coverage().measure(release.masked, original=release.original).per_attribute
+    assert found.filter(pl.col("attribute") == "stay")["looks_like"][0] is None
+
+
 @pytest.mark.parametrize("values", [RNG.integers(0, 90, 900), RNG.integers(0, 365, 3000), RNG.poisson(50, 800)])
 def test_quantities_that_repeat_are_no_numbers_of_persons(values):
     assert look_at(values) is None
@@ -347,7 +366,7 @@ def test_labels_that_repeat_are_no_remarks_about_people(values):
 def test_a_threshold_that_switches_a_check_off_is_a_gap(threshold):
     found = assessed(BASE, risk={"k_anonymity": {}, "coverage": threshold})
     assert found.status == "incomplete"
-    assert f"coverage.{next(iter(threshold))}" in said(found)
+    assert f"coverage.{next(iter(threshold))}" in join_gaps(found)
 
 
 def test_small_tables_are_looked_at_too():
@@ -414,5 +433,5 @@ def test_a_column_that_only_a_measure_without_a_limit_reads_is_a_gap(shown):
     roles = {name: {"role": "key", "known": 0.5} for name in ("sex", "region", "branch")} | {"visit": {"known": 0.4}}
     found = assessed(columns, roles, risk={"k_anonymity": {"keys": ["sex"]}} | shown)
     assert found.status == "incomplete"
-    assert "'branch' has the role key, but no risk measure with a limit takes it as known" in said(found)
-    assert "'visit'" in said(found)
+    assert "'branch' has the role key, but no risk measure with a limit takes it as known" in join_gaps(found)
+    assert "'visit'" in join_gaps(found)

@@ -31,6 +31,7 @@ _CONTACTS = (
     ("e-mail addresses", re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[A-Za-z]{2,}")),
     ("phone numbers", re.compile(
         r"\+\d[\d ()./-]{6,20}\d|\(\d{3}\) ?\d{3}[ -]\d{4}|\b\d{3}[-. ]\d{3}[-. ]\d{4}\b|\b0\d{2,4}[ /]\d{4,9}\b"
+        r"|\b0\d{1,4}([ ./-])\d{2,4}(?:\1\d{2,4}){2,3}\b|\b0\d{2,4} \d{3,4} \d{3,4}\b"
     )),
     ("web addresses", re.compile(r"https?://\S+", re.IGNORECASE)),
     ("street addresses", re.compile(

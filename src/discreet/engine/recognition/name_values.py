@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,8 @@ _NAMED_AFTER_PEOPLE = word_set(
     patient person member nombre prenom vorname nachname apellido cognome naam namn navn nimi"""
 )
 _PLACES_AND_THINGS = word_set("san santa santo saint st sankt los las del port fort mount mt lake new")
+_TITLES = word_set("mr mrs ms frau herr herrn fräulein mme mlle monsieur madame signor signora señor señora sra senhor senhora")
+"""Titles that stand before the name of a person in a sentence; those that are words or abbreviations of other things are none."""
 _MONTHS = word_set("Jan April Jun Jul May June July August")
 _LEAST_NAMES = 3
 _NAME_SHARE, _NAME_SHARE_NAMED = 0.15, 0.05
@@ -61,7 +64,7 @@ def mentions_names(facts: Facts) -> bool:
     values, counts = sampled_values(facts)
     hits = np.array([_is_full_name(text) or _mentions(text) for text in values], dtype=np.bool_)
     enough = float(counts[hits].sum()) >= max(_MENTIONED * float(counts.sum()), 3)
-    full = any(_is_full_name(text) for text, hit in zip(values, hits, strict=True) if hit)
+    full = any(_is_full_name(text) or _has_titled_name(text) for text, hit in zip(values, hits, strict=True) if hit)
     return enough and (int(hits.sum()) >= 2 or full)
 
 
@@ -111,11 +114,14 @@ def _is_full_name(text: str) -> bool:
 
 
 def _mentions(text: str) -> bool:
-    """Whether a text of three words or more has a given name, written with a capital, and not in the name of a place."""
+    """Whether a text of three words or more has a given name, not in the name of a place, or a name after a title.
+
+    Names are written with a capital.
+    """
     parts = text.translate(_SEPARATORS).split()
     if len(parts) < 3 or text.isupper():
         return False
-    return any(
+    return _has_titled_name(text) or any(
         part[:1].isupper()
         and len(part) > 2
         and part not in _MONTHS
@@ -123,6 +129,16 @@ def _mentions(text: str) -> bool:
         and not _follows_place(parts, at)
         for at, part in enumerate(parts)
     )
+
+
+def _has_titled_name(text: str) -> bool:
+    """Whether a text has a name after a title, such as Frau Keller."""
+    parts = text.translate(_SEPARATORS).split()
+    return any(part.rstrip(".").lower() in _TITLES and _is_name_like(following) for part, following in pairwise(parts))
+
+
+def _is_name_like(word: str) -> bool:
+    return len(word) > 2 and word[0].isupper() and word[1:].islower() and word not in _MONTHS
 
 
 def _follows_place(parts: list[str], at: int) -> bool:

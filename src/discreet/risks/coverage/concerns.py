@@ -61,10 +61,10 @@ def find_concerns(data: Microdata, paired: Paired | None, findings: Findings, sh
         if undecided or examined.direct:
             findings.uniqueness[examined.name] = share_unique([column], records)
         look = look_of(facts)
-        if look is not None and look.pointing is Pointing.NUMBER and _is_coarse(data, column, shares):
-            look = None
         if look is None and undecided and classes.keys and may_number_persons(facts) and _rows_are_alike(column, classes.ids):
             look = Look("numbers of persons or groups", Pointing.NUMBER)
+        if look is not None and look.pointing is Pointing.NUMBER and _is_coarse(data, column, shares):
+            look = None
         if (words := _concern(examined, look, facts, undecided)) is not None:
             findings.looks[examined.name] = words
         elif undecided and not examined.pseudonymized:

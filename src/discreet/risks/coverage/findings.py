@@ -206,7 +206,8 @@ def _restored(restored: Restored, removed: bool) -> str:
     what = "removed" if removed else "masked"
     how = "exactly" if restored.exact else "to within a twentieth of the records" if restored.nearly else "correctly"
     return (
-        f"'{restored.column}' was {what}, but {_from(restored)} restores {restored.share:.1%} of its values {how}; the best "
+        f"'{restored.column}' was {what}, but {_from(restored)} {'restores' if restored.rule in restored.sources else 'restore'} "
+        f"{restored.share:.1%} of its values {how}; the best "
         f"guess without other columns gets {restored.baseline:.1%}: mask "
         f"{'that column' if len(restored.sources) == 1 else 'one of those'} too, or write accepted: with your reason"
     )
