@@ -45,6 +45,18 @@ def test_the_internal_report_says_where_the_verdict_flips_and_the_public_one_wha
     assert "off by at most" not in render(publish(exact))
 
 
+def test_a_verdict_is_not_said_to_rest_on_guesses_that_no_limit_depends_on() -> None:
+    """With a limit on k alone, a report said that the verdict rests most on the guess for a town."""
+    content = policy() | {"limits": {"k_anonymity.k": 1}}
+    content["risk"] = {**content["risk"], "k_anonymity": {}}
+    data = discreet.read(FRAME, content)
+    exact = collect(data, discreet.mask(data))
+    entries = [entry for entry in exact["how_far"] if entry["measure"] == "known_sets"]
+    sentences = [sentence for entry in (*entries, *publish(exact)["how_far"]) for sentence in entry["sentences"]]
+    assert not any(sentence.startswith("The verdict rests") for sentence in sentences)
+    assert any(sentence.startswith("No limit is on known_sets; its mean risk rests most") for sentence in sentences)
+
+
 def test_a_report_says_that_it_was_not_examined_where_it_cannot_be() -> None:
     data = discreet.read(FRAME, policy(population="model", sampling_fraction=0.1))
     exact = collect(data, discreet.mask(data))

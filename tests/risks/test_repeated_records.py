@@ -30,7 +30,7 @@ ROWS = st.lists(
 )
 
 
-def made(rows: list[tuple[Any, ...]]) -> Microdata:
+def build_table(rows: list[tuple[Any, ...]]) -> Microdata:
     types = {"who": pl.Int64, "a": pl.Int64, "b": pl.String, "s": pl.String, "t": pl.Boolean}
     data = table({name: [row[at] for row in rows] for at, name in enumerate(types)}, **ROLES)
     return data.replace(data.frame.cast(types))  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def obvious(rows: list[tuple[Any, ...]], knows: str, wildcard: bool) -> list[tup
 def test_every_number_equals_its_definition(rows: list[tuple[Any, ...]], knows: Any, missing: Any) -> None:
     if knows == "linked":
         missing = "category"
-    data = made(rows)
+    data = build_table(rows)
     score = RepeatedRecords(knows=knows, missing=missing, threshold=0.3).measure(data)
     expected = obvious(rows, knows, missing == "wildcard")
     assert score.per_record is not None
@@ -96,7 +96,7 @@ def test_every_number_equals_its_definition(rows: list[tuple[Any, ...]], knows: 
 @settings(deadline=None, max_examples=30)
 @given(ROWS)
 def test_a_stronger_attacker_never_has_a_lower_probability(rows: list[tuple[Any, ...]]) -> None:
-    data = made(rows)
+    data = build_table(rows)
     found = [RepeatedRecords(knows=knows).measure(data).per_record for knows in ("nothing", "count", "linked")]
     weak, middle, strong = [frame["probability"].to_numpy() for frame in found if frame is not None]
     assert (weak <= middle + 1e-12).all()
@@ -107,7 +107,7 @@ def test_a_stronger_attacker_never_has_a_lower_probability(rows: list[tuple[Any,
 @given(ROWS, st.sampled_from(["nothing", "count", "linked"]))
 def test_with_one_record_per_person_the_numbers_are_those_of_k_anonymity(rows: list[tuple[Any, ...]], knows: Any) -> None:
     rows = [(number, *row[1:]) for number, row in enumerate(rows)]
-    data = made(rows)
+    data = build_table(rows)
     score, plain = RepeatedRecords(knows=knows).measure(data), KAnonymity().measure(data)
     assert score["k"] == score["min_persons"] == plain["k"]
     assert score.per_record is not None

@@ -318,7 +318,7 @@ def wait(client: TestClient, project: int) -> None:
 
 def test_a_sentence_with_a_number_becomes_a_limit_and_its_audience_a_preset(send, logged_in, store, anna, filled):
     page = html.unescape(logged_in.get(f"/projects/{filled.id}/methods").text)
-    for words in ("Who gets the release?", "Research contract", "Nobody is easier to find than one in 5", "public_use_file"):
+    for words in ("Who gets the release?", "Research contract", "No record is easier to find than one in 5", "public_use_file"):
         assert words in page
     assert send("/methods", do="example", limit="reidentification.prosecutor_max", wanted="11").status_code == 303
     assert send("/methods", do="example", limit="falsehood.loss", wanted="5").status_code == 303

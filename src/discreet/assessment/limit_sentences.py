@@ -83,7 +83,7 @@ def limit_sentence(limit: str, required: float) -> str:
     """A limit as a sentence.
 
     >>> limit_sentence("k_anonymity.k", 11)
-    'Nobody is easier to find than one in 11'
+    'No record is easier to find than one in 11'
     >>> limit_sentence("reidentification.prosecutor_max", 0.09), limit_sentence("k_anonymity.unique", 0)
     ('Nobody is easier to find than one in 12', 'There are no records alone in their equivalence class')
     >>> limit_sentence("integrity.variance", 0.1)

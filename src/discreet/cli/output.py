@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from discreet.model.results import Assessment, Release, Verdict
     from discreet.model.score import Score
 
-_INTERVALS = ("high_risk", "high_risk_share", "effective_k_min", "effective_k_median", "below_5")
 _MOST_COLUMNS = 30
 """Where a release has more columns than this, the coverage table lists only those of concern."""
 
@@ -65,9 +64,9 @@ def format_cell(value: Any) -> str:
 def format_fields(score: Score) -> dict[str, Any]:
     """The summary of a score for a table; a count or class size that is uncertain over all known sets as its interval."""
     fields = score.to_dict()
-    for name, (low, high) in score.bounds.items():
-        if name in _INTERVALS and low < high * (1 - 1e-3):
-            fields[name] = f"{format_cell(low)} to {format_cell(high)}"
+    for name, (low, high) in score.certified.items():
+        number = round(low) if isinstance(fields.get(name), int) else low
+        fields[name] = number if low == high else f"{format_cell(low)} to {format_cell(high)}"
     return fields
 
 

@@ -15,6 +15,9 @@ from discreet.model.showing import Plottable
 if TYPE_CHECKING:
     from discreet.model.sensitivity import Sensitivity
 
+_SHOWN_WITH_BOUNDS = ("high_risk", "high_risk_share", "effective_k_min", "effective_k_median", "below_5")
+"""Fields whose number is shown as it is over all known sets: as an interval where it is not decided."""
+_WIDTH = 1e-3
 Number = int | float
 Summary = Mapping[str, Number | Mapping[str, Number] | None]
 
@@ -65,6 +68,15 @@ class Score(Plottable):
         if callable(self._per_record):
             self._per_record = self._per_record()
         return self._per_record
+
+    @property
+    def certified(self) -> dict[str, tuple[float, float]]:
+        """The smallest and largest possible number of counts and class sizes over all known sets; both are equal where decided.
+
+        The summary counts over the sets that are kept alone, and may be safer than any number between these bounds.
+        """
+        certified = {name: self.bounds[name] for name in _SHOWN_WITH_BOUNDS if name in self.bounds}
+        return {name: (low, high if low < high * (1 - _WIDTH) else low) for name, (low, high) in certified.items()}
 
     def __getstate__(self) -> dict[str, Any]:
         """The score with its values per record computed, because the function that computes them cannot be pickled."""

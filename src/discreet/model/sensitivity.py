@@ -202,7 +202,8 @@ class Sensitivity(Plottable):
         for verdict in self.verdicts:
             yield _capital(verdict.sentence)
         if self.strongest is not None:
-            yield f"The verdict rests most on your guess for {self.strongest}."
+            what = "The verdict rests" if self.verdicts else f"No limit is on {self.measure}; its mean risk rests"
+            yield f"{what} most on your guess for {self.strongest}."
         if self.box is not None:
             yield _capital(self.box.sentence)
         for reach in self.reaches:

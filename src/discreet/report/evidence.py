@@ -37,6 +37,10 @@ from discreet.selection.results import Selection
 FORMAT = "discreet report 2"
 CONFIDENTIAL = "CONFIDENTIAL: for the data controller only"
 """The marking on every page of an internal report."""
+_WORSE_ENDS = (
+    "counts of records and effective class sizes that are not decided over all known sets are given at the less safe end of "
+    "their interval; 'discreet assess' shows both ends"
+)
 
 
 def gather(
@@ -176,8 +180,11 @@ def _histograms(assessment: Assessment) -> list[dict[str, Any]]:
 def _adversary(name: str, assessment: Assessment, original: Microdata, redactor: Redactor) -> dict[str, Any]:
     plugin = registry.load("risk", name)
     measure = registry.create("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
-    before, after = assessment.before[name].to_dict(), assessment.after[name].to_dict()
-    informed = assessment.informed[name].to_dict() if name in assessment.informed else {}
+    scores = [by_measure.get(name) for by_measure in (assessment.before, assessment.after, assessment.informed)]
+    before, after, informed = ({} if score is None else _at_worse_ends(score, plugin.better) for score in scores)
+    notes = _notes(assessment.after[name].notes, redactor)
+    if any(score is not None and any(low < high for low, high in score.certified.values()) for score in scores):
+        notes.append(_WORSE_ENDS)
     fields = [
         {
             "field": field, "meaning": plugin.meaning.get(field, ""), "better": plugin.better.get(field, ""),
@@ -193,8 +200,15 @@ def _adversary(name: str, assessment: Assessment, original: Microdata, redactor:
         "parameters": redactor.redact_policy({"risk": {name: _json_values(measure.parameters)}})["risk"][name],
         "fields": fields,
         "scenarios": _scenarios(name, assessment) if redactor.internal else [],
-        "notes": _notes(assessment.after[name].notes, redactor),
+        "notes": notes,
     }
+
+
+def _at_worse_ends(score: Score, better: Mapping[str, str]) -> dict[str, Any]:
+    """The fields of a score; counts and class sizes over all known sets, at the less safe end where they are not decided."""
+    fields = score.to_dict()
+    ends = {name: low if better.get(name) == "high" else high for name, (low, high) in score.certified.items()}
+    return fields | {name: round(end) if isinstance(fields.get(name), int) else end for name, end in ends.items()}
 
 
 def _scenarios(name: str, assessment: Assessment) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from discreet import verbs
@@ -29,17 +28,26 @@ def describe_how_far(original: Microdata, masked: Microdata | Release, assessmen
     except OutOfTimeError:
         return []
     except (DataError, ParameterError, MemoryLimitError) as error:
-        return [{"measure": "", "strongest": None, "sentences": [f"How far this holds was not examined: {error}."], "rows": []}]
+        sentence = f"How far this holds was not examined: {error}."
+        return [{"measure": "", "strongest": None, "limited": False, "sentences": [sentence], "rows": []}]
     return [
         {
             "measure": name,
             "strongest": result.strongest,
-            "sentences": list(replace(result, verdicts=()).sentences),  # the table of limits stands above
+            "limited": bool(result.verdicts),
+            "sentences": list(result.sentences[len(result.verdicts) :]),  # the table of limits stands above
             "rows": tornado_rows(result),
         }
         for name, result in results.items()
         if result.sentences or result.influence is not None
     ]
+
+
+def _public_sentences(entry: Mapping[str, Any]) -> list[str]:
+    if not entry["strongest"]:
+        return []
+    what = "The verdict rests" if entry["limited"] else f"No limit is on {entry['measure']}; its mean risk rests"
+    return [f"{what} most on the guess for {entry['strongest']}."]
 
 
 def publish_how_far(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -51,7 +59,7 @@ def publish_how_far(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]
         {
             "measure": entry["measure"],
             "strongest": entry["strongest"],
-            "sentences": [f"The verdict rests most on the guess for {entry['strongest']}."] if entry["strongest"] else [],
+            "sentences": _public_sentences(entry),
             "rows": [
                 {"label": row["label"], "less": round(row["less"], 2), "more": round(row["more"], 2)} for row in entry["rows"]
             ],

@@ -178,7 +178,7 @@ def _loss(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> 
         if isinstance(row.get("loss"), int | float) and "attribute" in row
     ]
     if not any(bar["value"] for bar in bars):
-        return {**entry, "svg": None, "caption": f"{entry['measure']}: no attribute lost information." if bars else ""}
+        return {**entry, "svg": None, "caption": f"{entry['measure']}: 0 for every attribute." if bars else ""}
     bars.sort(key=lambda bar: -bar["value"])
     caption = f"{entry['measure']}: information loss by attribute, from 0 (unchanged) to 1 (no information left)."
     description = "; ".join(f"{bar['label']}: {bar['value']:.4g}" for bar in bars)

@@ -54,7 +54,7 @@ class KAnonymity(RiskMeasure):
         "violating_5": "records that violate 5-anonymity: class of fewer than 5",
     }
     limit_sentences: ClassVar[Mapping[str, str]] = {
-        "k": "nobody is easier to find than one in {number}",
+        "k": "no record is easier to find than one in {number}",
         "unique": "there are at most {number} records alone in their equivalence class",
         "violating_5": "there are at most {number} records in equivalence classes of fewer than 5",
     }

@@ -62,7 +62,7 @@ class RepeatedRecords(RiskMeasure):
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
     neutral: ClassVar[Collection[str]] = ("persons", "groups")
     limit_sentences: ClassVar[Mapping[str, str]] = {
-        "min_persons": "nobody is easier to find than one in {number} people",
+        "min_persons": "every group of records alike has at least {number} persons",
         "over_threshold_share": "at most {percent} % of the people are found with a probability above the threshold",
     }
     meaning: ClassVar[Mapping[str, str]] = {

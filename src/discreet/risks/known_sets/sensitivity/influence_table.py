@@ -2,7 +2,8 @@
 
 A number of records is a step function, so its elasticity is that of a finite change: with N(x) high-risk records where the guess
 is x, (N(x+) - N(x-)) / N(x) over (x+ - x-) / x, for x+ and x- ten percent above and below, cut off at 1. It is exact: every
-record's sum is linear in the guess.
+record's sum over the kept sets is linear in the guess. A record of which epsilon keeps the empty set alone counts the same on
+both sides: its effective class size is a bound over all sets, which no guess about the kept ones changes.
 """
 
 from __future__ import annotations
