@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from discreet.assessment.verdicts import Evidence, judge_limit
+from discreet.assessment.verdicts import Evidence, judge_limit, limits_of
+from discreet.model.policy import Policy
 from discreet.model.results import KNOWS_ORIGINALS, RELEASE_ALONE
 from discreet.model.score import Score
 
@@ -154,3 +155,56 @@ def test_a_count_of_a_million_is_written_in_full() -> None:
     assert judge_limit(UNDECIDED, 1_000_000, evidence).sentence.startswith(
         "known_sets.high_risk is 1,234,567; at most 1,000,000 is required (off by 234,567)"
     )
+
+
+def test_the_limits_of_a_measure_are_not_those_of_another_measure() -> None:
+    policy = Policy.from_dict({"limits": {"known_sets.max": 0.1, "known_sets.high_risk": 0, "k_anonymity.k": 5}})
+    assert limits_of("known_sets", policy) == {"max": 0.1, "high_risk": 0}
+    assert limits_of("k_anonymity", policy) == {"k": 5}
+
+
+def test_a_loss_without_a_number_gives_the_reason_where_there_is_one() -> None:
+    unmeasured = {"ncp": Score("ncp", {"loss": None})}
+    plain = judge_limit("ncp.loss", 0.05, Evidence(losses=unmeasured))
+    assert plain.sentence == "ncp.loss could not be measured"
+    explained = judge_limit("ncp.loss", 0.05, Evidence(losses=unmeasured, missing={"ncp": "it needs 9 GB"}))
+    assert explained.sentence == "ncp.loss could not be measured: it needs 9 GB"
+
+
+def test_a_loss_that_was_measured_gives_no_reason_for_a_missing_number() -> None:
+    evidence = Evidence(losses={"ncp": Score("ncp", {"loss": 0.01})}, missing={"ncp": "it needs 9 GB"})
+    assert judge_limit("ncp.loss", 0.05, evidence).sentence == "ncp.loss is 0.01; at most 0.05 is required (0.04 to spare)"
+
+
+def test_a_limit_without_any_number_or_reason_is_incomplete() -> None:
+    verdict = judge_limit("known_sets.max", 0.2, Evidence())
+    assert (verdict.status, verdict.sentence) == ("incomplete", "known_sets.max could not be measured")
+
+
+@pytest.mark.parametrize("bound", [frozenset(), frozenset({"known_sets"})], ids=["release alone", "needs the originals"])
+def test_a_missed_limit_counts_the_undecided_records(bound: frozenset[str]) -> None:
+    verdict = judge_limit(UNDECIDED, 3, replace(_evidence(7, 5, 12, undecided=2), bound=bound))
+    assert verdict.status == "not met"
+    assert verdict.sentence == "known_sets.high_risk is 7; at most 3 is required (off by 4); 2 records are undecided"
+
+
+def test_undecided_records_are_those_of_the_informed_intruder_who_misses_the_limit() -> None:
+    informed = _evidence(7, 7, 9, undecided=4).release
+    verdict = judge_limit(UNDECIDED, 3, replace(_evidence(1, 1, 2, undecided=1), informed=informed))
+    assert (verdict.status, verdict.intruder) == ("not met", KNOWS_ORIGINALS)
+    assert verdict.sentence.endswith("(off by 4); 4 records are undecided")
+
+
+def test_bounds_of_a_measure_that_knows_no_sets_are_not_over_known_sets() -> None:
+    score = Score("k_anonymity", {"k": 4}, bounds={"k": (3, 6)})
+    verdict = judge_limit("k_anonymity.k", 5, Evidence(release={"k_anonymity": score}))
+    assert verdict.sentence == "k_anonymity.k is not decided: it is between 3 and 6; at least 5 is required"
+
+
+def test_an_undecided_share_is_not_taken_for_a_number_of_records() -> None:
+    assert "undecided" not in judge_limit(UNDECIDED, 6, _evidence(5, 5, 12, undecided=0.25)).sentence
+
+
+def test_a_field_of_several_numbers_is_not_measured() -> None:
+    evidence = Evidence(release={"known_sets": Score("known_sets", {"max": {"north": 0.1, "south": 0.2}})})
+    assert judge_limit("known_sets.max", 0.2, evidence).status == "incomplete"

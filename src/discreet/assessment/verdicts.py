@@ -86,18 +86,18 @@ def judge_limit(limit: str, required: float, evidence: Evidence) -> Verdict:
     surely = worse_of({who: measurement.best for who, measurement in measured.items()}, better)
     if not meets(measured[surely].best, required, better):
         status, worst = "not met", surely
-        number = measured[surely].best if meets(measured[surely].number, required, better) else measured[surely].number
+        number = measured[surely].number  # between its bounds, so that it misses the limit where the best of them does
     else:
         number = measured[worst].worst
         settled = meets(number, required, better)
         status = "met" if settled and len(measured) == len(numbers) else "incomplete"
     aside = ""
     if worst == KNOWS_ORIGINALS and alone is not None:
-        aside = f" for an intruder who knows the original values ({show_number(alone.number)} on the release alone)"
+        aside = f" for an intruder who knows the original values ({format_number(alone.number)} on the release alone)"
     sentence = _sentence(limit, required, better, number, status, aside)
     if status == "not met":
         sentence += _undecided_records(_scores_of(evidence, worst, measure), "; ")
-    elif status == "incomplete" and not meets(number, required, better):
+    elif not meets(number, required, better):
         sentence = _undecided_sentence(limit, required, better, measured[worst], aside, _scores_of(evidence, worst, measure))
     elif status == "incomplete":
         missing = next(who for who in numbers if who not in measured)
@@ -130,8 +130,8 @@ def _undecided_sentence(limit: str, required: float, better: Direction, measurem
     word = "at most" if better == "low" else "at least"
     over = " over all known sets" if limit.startswith("known_sets.") else ""
     return (
-        f"{limit} {UNDECIDED}{remain}: it is between {show_number(low)} and {show_number(high)}{aside}{over}; "
-        f"{word} {show_number(required)} is required"
+        f"{limit} {UNDECIDED}{remain}: it is between {format_number(low)} and {format_number(high)}{aside}{over}; "
+        f"{word} {format_number(required)} is required"
     )
 
 
@@ -161,15 +161,10 @@ def number_of(scores: Mapping[str, Score], measure: str, name: str) -> float | N
     return None if math.isnan(value) else float(value)
 
 
-def show_number(number: float | None) -> str:
-    """A number as sentences say it."""
-    return "unknown" if number is None else format_number(number)
-
-
 def _sentence(limit: str, required: float, better: Direction, number: float | None, status: Status, aside: str) -> str:
     if number is None:
         return f"{limit} could not be measured"
     word = "at most" if better == "low" else "at least"
-    by = show_number(abs(number - required))
+    by = format_number(abs(number - required))
     margin = f" (off by {by})" if status == "not met" else f" ({by} to spare)" if number != required else ""
-    return f"{limit} is {show_number(number)}{aside}; {word} {show_number(required)} is required{margin}"
+    return f"{limit} is {format_number(number)}{aside}; {word} {format_number(required)} is required{margin}"
