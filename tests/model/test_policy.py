@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet import registry
 from discreet.errors import DiscreetError, PolicyError
 from discreet.model.policy import Policy, parse_policy
 from discreet.registry import check_policy
@@ -152,3 +153,8 @@ def test_a_wrong_sampling_design_is_named_as_the_policy_file_names_it(design: di
     with pytest.raises(PolicyError) as caught:
         Policy.from_dict({"attributes": {}, "sampling": design})
     assert message in str(caught.value)
+
+
+def test_a_single_name_where_a_list_is_needed_is_told_how_to_write_it():
+    with pytest.raises(DiscreetError, match=r"a list is needed, such as \[icd\]; got 'icd'"):
+        registry.create("risk", "l_diversity", {"sensitive": "icd"}, origin="policy.yaml")

@@ -25,6 +25,8 @@ def explain_validation_error(error: ValidationError, model: type[BaseModel], sub
     message = first["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
     value = first.get("input")
+    if first["type"] in ("tuple_type", "list_type") and isinstance(value, str | int | float):
+        return f"'{where}': a list is needed, such as [{value}]; got {value!r}"
     shown = "" if isinstance(value, dict | list) or first["type"] in ("missing", "value_error") else f"; got {value!r}"
     return f"'{where}': {message}{shown}"
 

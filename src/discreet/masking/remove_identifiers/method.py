@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.engine_work import EngineWork
@@ -28,6 +29,14 @@ class RemoveIdentifiers(MaskingMethod):
 
     def choose(self, data: Microdata) -> list[str]:
         return data.named(Role.IDENTIFIER)
+
+    def check(self, data: Microdata, columns: Sequence[str]) -> None:
+        for name in columns:
+            if name in data.policy.attributes and name not in data.released_without:
+                raise DataError(
+                    f"{self.name} takes out identifiers, persons and households; '{name}' has the role "
+                    f"{data.attribute(name).role}: give it the role identifier, or make all its values one by global_recoding"
+                )
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         return data.drop(list(columns))
