@@ -223,7 +223,8 @@ def test_the_closest_plan_is_the_one_that_is_closest_on_risk_not_the_table_as_it
     as_it_is = Outcome(0.0, 0.0, missed={"k_anonymity.k": 0.99})
     safe = Outcome(0.0, 0.6, missed={"ncp.loss": 8.0})
     safer_column = Outcome(0.0, 0.6, missed={"ncp.loss": 8.0, "protect age": 1.0})
-    assert Outcome(0.0, 0.9).rank < safe.rank < safer_column.rank < as_it_is.rank
+    assert Outcome(0.0, 0.9).rank < safe.rank < as_it_is.rank < safer_column.rank, "a protected column is no way out"
+    assert safer_column.rank < Outcome(0.0, 1.0, error="cannot run").rank
     data = plain_table({"k_anonymity.k": 20, "ncp.loss": 0.0001})
     selection = discreet.select(data, trials=10, seed=1)
     assert selection.standing == ("ncp.loss",)

@@ -119,6 +119,10 @@ def test_a_code_is_masked_with_the_keys_a_household_taken_out_and_a_weight_avera
 def test_what_the_owner_protects_or_measures_is_not_touched() -> None:
     assert "code" not in companions_of(people(), protect=("code",))
     assert companions_of(people(), analyses=("income ~ code + age",))["code"] == [WITH_KEYS, AS_IT_IS]
+    space = with_gap_columns(build_space(wages()), wages(), SelectOptions(analyses=("bonus ~ wage",)), ["hired"])
+    assert "beside:wage" not in space.choices
+    space = with_companions(build_space(wages()), wages(), SelectOptions(analyses=("bonus ~ wage",)), {"wage": ("town",)})
+    assert list(space.choices["beside:wage"]) == [AS_IT_IS, WITH_KEYS], "what is analysed is left alone until it shows a gap"
     data = people(limits={"k_anonymity.k": 3, "l_diversity.l": 2})
     data = data.with_policy(data.policy.with_(risk={"l_diversity": {"sensitive": ["code"]}}))
     assert "code" not in companions_of(data)
@@ -373,8 +377,8 @@ def test_a_number_or_date_that_restores_no_key_is_offered_in_ranges_before_it_is
     data = data.with_policy(add_missing_hierarchies(data))
     space = with_gap_columns(build_space(data), data, SelectOptions(), ["wage", "hired", "shift", "town"])
     assert {name: list(space.choices[f"beside:{name}"]) for name in space.companions} == {
-        "wage": [IN_RANGES, DROPPED, AS_IT_IS],
-        "hired": [IN_RANGES, DROPPED, AS_IT_IS],
+        "wage": [IN_RANGES, WITH_KEYS, DROPPED, AS_IT_IS],
+        "hired": [IN_RANGES, WITH_KEYS, DROPPED, AS_IT_IS],
         "shift": [WITH_KEYS, DROPPED, AS_IT_IS],
     }
     household = with_gap_columns(build_space(people()), people(), SelectOptions(), ["hh"])
@@ -422,9 +426,10 @@ def test_a_column_that_leaves_gaps_gets_its_next_treatment_in_the_order_of_promi
         changed = point | {f"beside:{name}": treatment}
         return TriedPlan(changed, build_plan(data, space, changed), Outcome(1.0, loss, gaps=1, gap_columns=(name,)))
 
-    for name, treatments in (("wage", [AS_IT_IS, IN_RANGES, DROPPED]), ("shift", [AS_IT_IS, WITH_KEYS, DROPPED])):
-        plans = [tried(loss, name, treatment) for loss, treatment in zip((0.1, 0.11, 0.3), treatments, strict=True)]
-        for number in (1, 2, 3):
+    wage, shift = [AS_IT_IS, IN_RANGES, WITH_KEYS, DROPPED], [AS_IT_IS, WITH_KEYS, DROPPED]
+    for name, treatments in (("wage", wage), ("shift", shift)):
+        plans = [tried(0.1 + 0.1 * place, name, treatment) for place, treatment in enumerate(treatments)]
+        for number in range(1, len(treatments)):
             following = [point | {f"beside:{name}": treatment} for treatment in treatments[1 : number + 1]]
             assert list(points_without_gap_columns(space, plans[:number])) == following
 

@@ -11,18 +11,22 @@ import polars as pl
 import pytest
 
 import discreet
+from discreet.errors import PolicyError
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.selection.changes import AttributeChange
 from discreet.selection.choices import PlanChoice
+from discreet.selection.conclusion import assess_best_plan
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.options import SelectOptions
-from discreet.selection.outcome import MOST_BLANK, Outcome
+from discreet.selection.outcome import MOST_BLANK, Outcome, TriedPlan
 from discreet.selection.proposals import add_missing_hierarchies
 from discreet.selection.search.spreading import spread_loss
 from discreet.selection.space.build import build_space
 from discreet.selection.space.dimensions import Space
-from discreet.selection.trials import Trial
+from discreet.selection.trials import Trial, TrialReporter
+from discreet.selection.wizard import spell_out_losses
 from discreet.testing import employees
 
 
@@ -78,6 +82,32 @@ def test_the_reasons_say_that_a_protected_key_with_a_rare_value_puts_k_out_of_re
     selection = discreet.select(data)
     sentence = "k_anonymity.k 5 is out of reach while race is protected: a value of it has fewer records."
     assert any(reason.startswith(sentence) for reason in selection.sentences)
+    assert selection.release.masked.frame["race"].equals(data.frame["race"]), "the closest plan masked the protected key"
+    assert not selection.met
+
+
+def test_what_the_owner_asks_of_columns_counts_beside_the_limits() -> None:
+    """A plan that changed a protected column was called met, with exit status 0, because it met every limit."""
+    columns = {"race": ["white"] * 60 + ["native"] * 2, "age": [30, 40] * 31}
+    data = read_table(columns, {"k_anonymity.k": 5}, list(columns), keep={"race": 1.0}, trials=4, seed=1)
+    step = {"method": "local_suppression", "columns": ["race", "age"], "k": 5, "blanks": "category"}
+    plan = Policy.from_dict({"plan": {"steps": [step]}}).plan
+    options = SelectOptions.from_policy(data.policy)
+    evaluate = Evaluator(data.with_policy(spell_out_losses(data.policy, data, options)), options)
+    outcome = evaluate(plan)
+    assert outcome.missed_conditions == ("keep race",)
+    tried = [TriedPlan({}, plan, outcome)]
+    space = build_space(evaluate.data, options)
+    selection = assess_best_plan(evaluate.data, options, evaluate, tried, [], 0.0, 0.0, TrialReporter(None), space)
+    assert selection.assessment.ok
+    assert not selection.met
+    assert selection.standing == selection.conditions == ("keep race",)
+
+
+def test_a_class_size_above_the_number_of_records_is_refused() -> None:
+    data = read_table({"age": [30, 40] * 20}, {"k_anonymity.k": 50}, ["age"], trials=3, seed=1)
+    with pytest.raises(PolicyError, match=r"limits.k_anonymity.k asks for 50, but .* has 40 records; at most 40 can be met"):
+        discreet.select(data)
 
 
 def test_no_plan_fails_on_constant_and_empty_keys() -> None:

@@ -51,7 +51,7 @@ def assess_release(
     risks = registry.bind_to_engine("risk", make_measures("risk", names, policy), original, table)
     loss_measures = make_measures("loss", measures_for_limits("loss", policy), policy)
     bound = registry.bind_to_engine("loss", loss_measures, original, table)
-    losses, unmeasured = _measure_losses(bound, original, table, last)
+    losses, unmeasured = _measure_losses(bound, original, table, last, known or KnownScores())
     coverage = registry.create("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
     covering = Covering(coverage, _as_written(masked, table))
     assessment = assess(
@@ -68,14 +68,14 @@ def assess_release(
 
 
 def _measure_losses(
-    measures: Sequence[LossMeasure], original: Microdata, table: Microdata, last: float | None
+    measures: Sequence[LossMeasure], original: Microdata, table: Microdata, last: float | None, known: KnownScores
 ) -> tuple[dict[str, Score], dict[str, str]]:
     """The losses by name, and why others could not be measured."""
     losses: dict[str, Score] = {}
     unmeasured: dict[str, str] = {}
     for measure in measures:
         with explain_missing(measure.name, unmeasured), stop_after(last):
-            losses[measure.name] = measure.measure(original, table)
+            losses[measure.name] = known.loss(measure) or measure.measure(original, table)
     return losses, unmeasured
 
 

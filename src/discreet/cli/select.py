@@ -85,6 +85,8 @@ def select(
     if json:
         output.print_json(selection.to_dict() | {"placed": [plan.to_dict() for plan in selection.placed]})
     else:
+        for condition in selection.conditions:
+            print(f"Not met: {condition} (section select of {policy}).")
         output.print_verdict(selection.assessment)
         steps = [(number, format_step(step)) for number, step in enumerate(selection.plan.steps, 1)]
         output.print_table("Plan", ("step", "description"), steps)

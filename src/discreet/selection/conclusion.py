@@ -19,10 +19,11 @@ from discreet.selection.frontier import MapPoint, frontier, mark_dominated
 from discreet.selection.gaps.closing import close_gaps
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import TriedPlan
-from discreet.selection.reasons import explain_choice, explain_companions, explain_protected_keys, explain_unreachable_threshold
+from discreet.selection.reasons import explain_choice, explain_companions, explain_protected_keys
 from discreet.selection.results import Selection
 from discreet.selection.space.dimensions import Space
 from discreet.selection.trials import TrialReporter
+from discreet.selection.unreachable import explain_undecided_sizes, explain_unreachable_threshold
 
 _MOST_UNTARGETED = 6
 """Plans that are tried again without their targeted steps, if no plan can run."""
@@ -83,7 +84,7 @@ def assess_best_plan(
     best_points = tuple(frontier(points))
     # a plan whose gaps were not measured is dominated by one that was known then, so that this can be explained all the same
     met = [replace(point, kept=named[point.name].outcome.meets_limits and not named[point.name].outcome.gaps) for point in points]
-    unmet = tuple(verdict.limit for verdict in assessment.verdicts if not verdict.kept)
+    unmet = (*(verdict.limit for verdict in assessment.verdicts if not verdict.kept), *chosen.outcome.missed_conditions)
     axes = (evaluate.risk_axis, options.loss)
     tried_first, *why = explain_choice(chosen, tried, assessment, axes, evaluate.worst, options)
     sentences = [
@@ -99,7 +100,7 @@ def assess_best_plan(
     return Selection(
         plan=run,
         policy=policy,
-        met=assessment.ok or not policy.limits,
+        met=(assessment.ok or not policy.limits) and not chosen.outcome.missed_conditions,
         loss=chosen.outcome.loss,
         risk=chosen.outcome.risk,
         axes=axes,
@@ -166,7 +167,7 @@ def _explain_threshold_in_time(evaluate: Evaluator, unmet: Sequence[str], last: 
     """Why a threshold is out of reach; this takes one more measurement, so nothing is said where there is no time for it."""
     try:
         with stop_after(last):
-            return explain_unreachable_threshold(evaluate, unmet)
+            return explain_unreachable_threshold(evaluate, unmet) + explain_undecided_sizes(evaluate, unmet)
     except OutOfTimeError:
         return []
 
@@ -197,7 +198,9 @@ def look_for_gaps(
             return plans
         if outcome.gaps is None:  # no time was left for it, or the plan does not meet the limits on a second look
             return plans
-        examined = replace(best.outcome, gaps=outcome.gaps, gap_columns=outcome.gap_columns)
+        examined = replace(
+            best.outcome, gaps=outcome.gaps, gap_columns=outcome.gap_columns, gap_keys=outcome.gap_keys
+        )  # fmt: skip
         plans[plans.index(best)] = replace(best, outcome=examined)
 
 

@@ -131,7 +131,13 @@ class SelectOptions(BaseModel):
         return set(measure.analysed_attributes)
 
     def check(self, data: Microdata) -> None:
-        """Raise PolicyError where an option names a column or a method that there is not."""
+        """Raise PolicyError where an option names no column or method, or a limit more records than there are."""
+        for limit in ("k_anonymity.k", "known_sets.effective_k_min"):
+            if data.policy.limits.get(limit, 0.0) > len(data):
+                raise PolicyError(
+                    f"{data.policy.origin}: limits.{limit} asks for {data.policy.limits[limit]:g}, but {data.source} has "
+                    f"{len(data):,} records; at most {len(data)} can be met"
+                )
         for option, names in (("protect", self.protect), ("keep", tuple(self.keep))):
             for name in names:
                 if name not in data.columns:

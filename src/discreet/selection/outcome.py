@@ -23,6 +23,9 @@ STOPPED = "it was stopped"
 """The start of the error of a plan that took too long."""
 CANNOT_RUN = 1e6
 """The violation of a limit by a plan that cannot run, or for which the limit cannot be measured."""
+_CONDITIONS_FIRST = 1e4
+"""The distance of a plan that changes a protected column: more than limits can be missed by in practice, less than a plan that
+cannot run."""
 _LEAST_DISTANCE = 1e-9
 """Added to the distance of a plan that misses some limit: it ranks behind all that meet every limit."""
 _JOURNAL_NAMES = {"measured": "found", "loss_by_attribute": "lost"}
@@ -61,6 +64,8 @@ class Outcome:
     """The gaps in the evidence that the plan itself causes; None: not measured, so nothing is known of them."""
     gap_columns: tuple[str, ...] = ()
     """The columns that cause these gaps."""
+    gap_keys: tuple[str, ...] = ()
+    """The keys of which these columns give masked values back."""
     effect: float = 0.0
     """The largest change of a regression effect that the owner names, as a share of it."""
 
@@ -94,14 +99,21 @@ class Outcome:
     def rank(self) -> tuple[float, float, float]:
         """Less is better: by loss if the limits are met, else by distance, that of the risks first, and then by risk.
 
+        What the owner asks of columns (``protect``, ``keep``) comes before all distances: no such column is given up for a limit.
         Where a limit on loss cannot be met together with one on risk, the table as it is would be the closest plan otherwise.
         A plan that suppresses most of a key ranks behind all plans that do not. One that leaves gaps in the evidence, or of
         which nobody looked for them, ranks behind all others that meet the limits.
         """
         loss = self.ranked_loss + (GAP_PENALTY if self.gaps is None else 0.0)
-        return (
-            (0.0, loss, self.risk) if self.meets_limits else (_LEAST_DISTANCE + self.distance_of_risks, self.distance, self.risk)
-        )
+        if self.meets_limits:
+            return 0.0, loss, self.risk
+        conditions = sum(self.missed[name] for name in self.missed_conditions)
+        return _LEAST_DISTANCE + _CONDITIONS_FIRST * conditions + self.distance_of_risks, self.distance, self.risk
+
+    @property
+    def missed_conditions(self) -> tuple[str, ...]:
+        """What the owner asks of columns by ``protect`` and ``keep`` and the plan does not meet."""
+        return tuple(name for name in self.missed if " " in name)
 
     @property
     def ranked_loss(self) -> float:
@@ -134,7 +146,8 @@ class Outcome:
         fields = {name: field for field, name in _JOURNAL_NAMES.items()}
         values = {fields.get(name, name): value for name, value in content.items()}
         changes = {name: AttributeChange(**change) for name, change in values.get("changes", {}).items()}
-        return cls(**values | {"changes": changes, "gap_columns": tuple(values.get("gap_columns", ()))})
+        names = {field: tuple(values.get(field, ())) for field in ("gap_columns", "gap_keys")}
+        return cls(**values | {"changes": changes} | names)
 
 
 @dataclass(frozen=True)

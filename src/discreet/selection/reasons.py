@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
-import polars as pl
-
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Step
 from discreet.model.results import Assessment
 from discreet.selection.changes import describe_changes, format_share
-from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.objective import OBJECTIVE
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import LARGEST_CHANGE_OF_EFFECT, MOST_BLANK, TriedPlan
@@ -151,38 +148,6 @@ def _treatment(step: Step) -> str:
         return "released in ranges of near values"
     words = {"remove_identifiers": "taken out", "global_recoding": "blank"}
     return words.get(step.method, "masked together with the keys")
-
-
-def explain_unreachable_threshold(evaluate: Evaluator, unmet: Collection[str]) -> list[str]:
-    """A sentence, with numbers, if no masking of the known attributes can meet an unmet limit on high-risk records.
-
-    The lower bound of the risk is measured on a table whose known attributes are all blank, so that all records agree on them.
-    """
-    if "known_sets.high_risk" not in unmet and "known_sets.high_risk_share" not in unmet:
-        return []
-    data, measure = evaluate.data, evaluate.risks["known_sets"]
-    if data.policy.known_together or getattr(measure, "knowledge", "products") != "products":
-        return []  # the risk does not rise in every probability, so that what follows would be no lower bound
-    blank = {
-        name: pl.repeat(None, len(data), dtype=data.frame.schema[name], eager=True)
-        for name in data.columns
-        if data.attribute(name).known > 0 and not data.attribute(name).sensitivity
-    }
-    # sensitive attributes count as known to nobody, so that this is a lower bound of the risk
-    attributes = {
-        name: attribute.model_copy(update={"known": 0.0}) if attribute.sensitivity else attribute
-        for name, attribute in data.policy.attributes.items()
-    }
-    least = measure.measure(data.with_columns(blank).with_policy(data.policy.with_(attributes=attributes, scenarios={}))).summary
-    if not least["high_risk"]:
-        return []
-    return [
-        (
-            f"The threshold is out of reach for {least['high_risk']:,} of {len(data):,} records: even if all records agreed on "
-            f"every known attribute, the largest risk would be {least['max']:.4g}. "
-            "A larger threshold, or suppressed sensitive values, can help."
-        )
-    ]
 
 
 def format_step(step: Step) -> str:

@@ -50,6 +50,7 @@ class Selection(Plottable):
     tried: int
     tried_on_sample: int
     standing: tuple[str, ...]
+    """The limits that are not met, and what the owner asks of columns (``protect``, ``keep``) and the plan does not meet."""
     sentences: tuple[str, ...]
     seconds: float
     searching: float
@@ -58,6 +59,11 @@ class Selection(Plottable):
     """The gaps in the evidence that the chosen plan itself causes; None where there was no time to look for them."""
     interrupted: bool = False
     """Whether the user stopped the search before its budget was spent."""
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What the owner asks of columns (``protect``, ``keep``) and the plan does not meet."""
+        return tuple(name for name in self.standing if " " in name)
 
     @property
     def obstacles(self) -> str:

@@ -6,6 +6,7 @@ Risks in the population stay what they are, because the sample's share of the po
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,15 +16,19 @@ from discreet.engine.draws.draw import KeyedDraw
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
+from discreet.model.score import Score
 from discreet.selection.options import SelectOptions
 from discreet.selection.steps.build import scaled_count
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SMALLEST_SAMPLE, LARGEST_SAMPLE = 20_000, 40_000
 _LARGEST_SAMPLE_SHARE = 0.8
 """A sample that would hold a larger share of the table is not worth it: the whole table is searched at once."""
 
-_LARGEST_LINKAGE = 0.5
-"""The largest limit on the linkage of a single record in a sample."""
+_SMALLEST_CLASS = 2.0
+"""The smallest class that limits ask of a sample: one record is alone in any table, so such a limit would say nothing."""
 _MEASURES_OF_POPULATION = ("population_uniqueness", "reidentification", "individual_risk", "known_sets")
 """Measures whose parameter ``sampling_fraction`` is the table's share of the population."""
 _NUMBERS_OF_RECORDS = (
@@ -34,8 +39,11 @@ _NUMBERS_OF_RECORDS = (
 """Limits on numbers of records whose risk is one in the population: a sample of them has its share of such records."""
 
 
-def sampled_policy(policy: Policy, scale: float) -> Policy:
-    """The policy scaled to a sample of this share: class sizes shrink with it, and risks of the form 1 / class size grow."""
+def sampled_policy(policy: Policy, scale: float, effective_size: float | None = None) -> Policy:
+    """The policy scaled to a sample of this share: class sizes shrink with it, and risks of the form 1 / class size grow.
+
+    ``effective_size`` is the smallest effective class size that stands for that of the limits, as far as it is known.
+    """
     limits = dict(policy.limits)
     if limits.get("known_sets.below_5") == 0:  # the same limit in a form that can be scaled
         del limits["known_sets.below_5"]
@@ -50,13 +58,12 @@ def sampled_policy(policy: Policy, scale: float) -> Policy:
             limits[limit] = scaled_count(math.ceil(required), scale)
         elif limit in ("known_sets.mean", "known_sets.max"):
             limits[limit] = required / scale
-        elif limit == "target_linkage.max":
-            # like class sizes, of which a sample has at least 2: a limit of 1 would be met by the table as it is
-            limits[limit] = min(max(_LARGEST_LINKAGE, required), required / scale)
-        elif limit in ("target_linkage.mean", "target_linkage.marketer"):
-            limits[limit] = min(1.0, required / scale)
+        elif limit in ("target_linkage.max", "target_linkage.mean", "target_linkage.marketer"):
+            limits[limit] = min(max(1 / _SMALLEST_CLASS, required), required / scale)
+        elif limit == "known_sets.effective_k_min" and effective_size is not None:
+            limits[limit] = effective_size
         elif limit in ("known_sets.effective_k_min", "known_sets.effective_k_median"):
-            limits[limit] = max(1.0, required * scale)
+            limits[limit] = max(min(_SMALLEST_CLASS, required), required * scale)
     risk = {name: dict(parameters) for name, parameters in policy.risk.items()}
     for name in _MEASURES_OF_POPULATION:
         if isinstance(stated := risk.get(name, {}).get("sampling_fraction"), int | float):
@@ -69,6 +76,31 @@ def sampled_policy(policy: Policy, scale: float) -> Policy:
         else:
             parameters["threshold"] = threshold / scale
     return policy.with_(limits=limits, risk=risk)
+
+
+def effective_size_in_sample(required: float, whole: Score, sample: Score) -> float | None:
+    """The effective class size below which as large a share of a sample is as of the table below the required size.
+
+    Effective sizes do not shrink with the share that is drawn: they are means over known sets, and a record that is alone counts
+    one in the sample and in the table. None where no record has a size.
+    """
+    sizes, sampled = _effective_sizes(whole), _effective_sizes(sample)
+    if not len(sizes) or not len(sampled):
+        return None
+    return float(np.clip(np.quantile(sampled, (sizes < required).mean()), 1.0, required))
+
+
+def share_below(size: float, score: Score) -> float:
+    """The share of all records that have an effective class size below another one."""
+    records = 0 if score.per_record is None else len(score.per_record)
+    return float((_effective_sizes(score) < size).sum() / records) if records else 0.0
+
+
+def _effective_sizes(score: Score) -> NDArray[np.float64]:
+    table = score.per_record
+    if table is None or "effective_k" not in table.columns:
+        return np.zeros(0)
+    return table["effective_k"].drop_nulls().drop_nans().to_numpy()
 
 
 def sample_share(data: Microdata, options: SelectOptions) -> float:

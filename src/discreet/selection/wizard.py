@@ -31,7 +31,7 @@ from discreet.selection.proposals import add_missing_hierarchies, released_attri
 from discreet.selection.recodings import greedy_recodings, needed_class_size
 from discreet.selection.results import Selection
 from discreet.selection.risky_attributes import rank_risky_attributes
-from discreet.selection.sampling import draw_sample, sample_share
+from discreet.selection.sampling import draw_sample, effective_size_in_sample, sample_share, share_below
 from discreet.selection.search.budget import Budget
 from discreet.selection.search.search import Search, SearchMode
 from discreet.selection.search.storage import open_storage
@@ -39,6 +39,7 @@ from discreet.selection.space.dimensions import Point, Space
 from discreet.selection.space.prepare import prepare_space, quickest_point
 from discreet.selection.starts.order import starting_points
 from discreet.selection.steps.build import build_plan
+from discreet.selection.steps.targeted import required_effective_size
 from discreet.selection.trials import OnTrial, TrialReporter
 
 _BUDGET_SHARE_OF_SAMPLE = 0.5
@@ -55,6 +56,8 @@ _LEAST_RESERVED_SHARE, _MOST_RESERVED_SHARE = 0.05, 0.3
 """Shares of all seconds between which the time of the final assessment lies."""
 _SHARE_OF_ORIGINAL, _LATEST_SHARE_OF_ORIGINAL = 0.5, 0.9
 """Shares of all seconds after which the table that is searched first, and the whole table, are not measured further."""
+_SHARE_OF_COMPARISON = 0.2
+"""Share of all seconds for measuring the whole table before its sample, where effective class sizes are limited."""
 _SHARE_OF_RECODINGS = 0.1
 """Share of all seconds that recodings to start from may take."""
 
@@ -102,7 +105,12 @@ def _search_plans(
     """Search on the sample, then on the whole table; both are the same where the table is small."""
     share = sample_share(data, options)
     # a large table is measured as a whole only after the search on its sample: that takes as long as many plans on the sample
-    first = Evaluator(sample, options, scale=share, secret=key.secret, deadline=_deadline(options, began, _SHARE_OF_ORIGINAL))
+    # unless its limits are on effective class sizes, which do not scale: those of the sample are compared with them
+    ready, effective_size = _compare_effective_sizes(data, sample, options, key, _deadline(options, began, _SHARE_OF_COMPARISON))
+    first = Evaluator(
+        sample, options, scale=share, secret=key.secret, deadline=_deadline(options, began, _SHARE_OF_ORIGINAL),
+        effective_size=effective_size,
+    )  # fmt: skip
     # what known_sets says of single records is of use only where it has a limit, and it may take long to measure
     risky, sensitive = rank_risky_attributes(first.data, first.known) if first.known is not None else ([], [])
     space = prepare_space(data, options, sensitive, first, storage)
@@ -111,7 +119,7 @@ def _search_plans(
     if how == "guided":
         end = _deadline(options, time.monotonic(), _SHARE_OF_RECODINGS)
         recodings = greedy_recodings(data, space.keys, space.heights, needed_class_size(data.policy), options.protect, end)
-        points = starting_points(space, risky, recodings)
+        points = starting_points(space, risky, recodings, _share_missing_sizes(first))
 
     def make_search(name: str, evaluator: Evaluator, scale: float) -> Search:
         build = partial(build_plan, evaluator.data, scale=scale)
@@ -131,7 +139,7 @@ def _search_plans(
         searching += sample_search.seconds
         sample_interrupted = sample_search.interrupted
     deadline = _deadline(options, began, _LATEST_SHARE_OF_ORIGINAL)
-    evaluate = first if share == 1.0 else Evaluator(data, options, secret=key.secret, deadline=deadline)
+    evaluate = first if share == 1.0 else ready or Evaluator(data, options, secret=key.secret, deadline=deadline)
     fallback: Point | None = None
     if share < 1.0:
         longest = None if options.seconds is None else _LONGEST_EXPECTED_SHARE * options.seconds * math.pow(share, _GROWTH)
@@ -143,11 +151,13 @@ def _search_plans(
         points = points[:1]
     whole_search = make_search("whole table", evaluate, 1.0)
     remaining = options.trials - len(tried_on_sample) if options.trials is not None else None
-    reserved = evaluate.expected_for_gaps + reserve_for_attacks(data, options)
-    if not evaluate.knows_scores:
-        reserved += evaluate.seconds_to_measure
-    budget = _make_budget(options, began, 1.0, trials=remaining, reserved=reserved)
-    tried = whole_search.run(replace(budget, scores_known=evaluate.knows_scores), points, fallback)
+    assessing = reserve_for_attacks(data, options) + (0.0 if evaluate.knows_scores else evaluate.seconds_to_measure)
+    budget = replace(
+        _make_budget(options, began, 1.0, trials=remaining, reserved=assessing + evaluate.expected_for_gaps),
+        settled=_clip_reserved(options, assessing),
+        scores_known=evaluate.knows_scores,
+    )
+    tried = whole_search.run(budget, points, fallback)
     if all(plan.outcome.error is not None for plan in tried):  # too little time for one plan: better a quick one a little late
         point = points[0] if tried_on_sample and points else quickest_point(space)
         quick = _try_quickest_plan(data, space, point, evaluate, half_way_to(last_moment(options, began)))
@@ -160,6 +170,35 @@ def _search_plans(
         note = f"The search was interrupted after {len(tried):,} plans: this is the best of them{how_to_continue}."
         selection = replace(selection, interrupted=True, sentences=(note, *selection.sentences))
     return selection
+
+
+def _share_missing_sizes(evaluate: Evaluator) -> float:
+    """The share of the records of the original table that miss a limit on effective class sizes; 0 where there is none."""
+    required = required_effective_size(evaluate.policy)
+    if required is None or evaluate.known is None:
+        return 0.0
+    return share_below(required, evaluate.known)
+
+
+def _compare_effective_sizes(
+    data: Microdata, sample: Microdata, options: SelectOptions, key: ChosenKey, deadline: float | None
+) -> tuple[Evaluator | None, float | None]:
+    """The evaluator of the whole table, and the effective class size of the sample that stands for the required one.
+
+    None where the limits are not on such sizes, the sample is the whole table, or it takes too long to measure.
+    """
+    required = required_effective_size(data.policy)
+    if required is None or len(sample) == len(data):
+        return None, None
+    evaluate = Evaluator(data, options, secret=key.secret, deadline=deadline)
+    measure = evaluate.risks["known_sets"]
+    if evaluate.known is None:
+        return None, None
+    try:
+        with stop_after(deadline):
+            return evaluate, effective_size_in_sample(required, evaluate.known, measure.measure(sample))
+    except OutOfTimeError:
+        return evaluate, None
 
 
 def _deadline(options: SelectOptions, began: float, share: float) -> float | None:
@@ -215,10 +254,16 @@ def _make_budget(
         trials = max(1, int(options.trials * share))
     if options.seconds is None:
         return Budget(trials, None)
-    if reserved:
-        # the final assessment measures more than a trial does; but a table that takes long to measure must leave some time too
-        reserved = min(max(reserved, _LEAST_RESERVED_SHARE * options.seconds), _MOST_RESERVED_SHARE * options.seconds)
-    return Budget(trials, began + share * options.seconds, reserved)
+    return Budget(trials, began + share * options.seconds, _clip_reserved(options, reserved) if reserved else 0.0)
+
+
+def _clip_reserved(options: SelectOptions, reserved: float) -> float:
+    """The seconds for the final assessment within their shares of all seconds.
+
+    It measures more than a trial does, but a table that takes long to measure must leave some time for the search too.
+    """
+    seconds = options.seconds or 0.0
+    return min(max(reserved, _LEAST_RESERVED_SHARE * seconds), _MOST_RESERVED_SHARE * seconds)
 
 
 def _key_of_earlier_run(storage: Any, plan: Plan) -> str | None:

@@ -33,11 +33,11 @@ from discreet.selection.objective import OBJECTIVE, objective_parts
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import CANNOT_RUN, MOST_BLANK, Outcome
 from discreet.selection.proposals import knowable_attributes
-from discreet.selection.sampling import sampled_policy
+from discreet.selection.sampling import sampled_policy, share_below
 
 TARGETED = ("targeted_suppression", "targeted_generalization")
-_SECONDS_PER_DECISION = 2.0
-"""Seconds that one measurement may spend on deciding a limit; ``assess`` spends more."""
+_SECONDS_PER_DECISION, _SECONDS_PER_DECISION_ON_SAMPLE = 2.0, 0.5
+"""Seconds that one measurement may spend on deciding a limit; ``assess`` spends more, and a sample only guides the search."""
 _SECONDS_TO_COMPILE = 10.0
 """Seconds that the first look for gaps takes longer where the kernels of coverage are not compiled yet."""
 _MOST_RECORDS_REMEMBERED = 60_000
@@ -69,17 +69,18 @@ class Evaluator:
     In a sample counts shrink with the share, and 1 / count grows: limits and thresholds on counts are scaled accordingly. Such
     numbers guide the search and are never reported. A ``patient`` evaluator never gives up a plan. The original table is measured
     until the deadline, a moment of ``time.monotonic``: where that is too little, plans are judged without comparing them with it.
+    ``effective_size`` is the effective class size that a sample needs where the limits are on such sizes.
     """
 
     def __init__(
         self, data: Microdata, options: SelectOptions, *, scale: float = 1.0, patient: bool = False, secret: bytes | None = None,
-        deadline: float | None = None,
+        deadline: float | None = None, effective_size: float | None = None,
     ) -> None:  # fmt: skip
         self.scale, self.patient = scale, patient
         self.secret = secret_of(data.policy.plan) if secret is None else secret
         """Every plan is evaluated with the same random draws as its release."""
         self.options = options
-        self.policy = policy = data.policy if scale == 1.0 else sampled_policy(data.policy, scale)
+        self.policy = policy = data.policy if scale == 1.0 else sampled_policy(data.policy, scale, effective_size)
         self.data = data if scale == 1.0 else data.with_policy(policy)
         measures = create_measures(policy, options)
         self.risk_axis, self.better = measures.risk_axis, measures.better
@@ -135,6 +136,10 @@ class Evaluator:
         """The seconds that measuring the original took, for both intruders."""
         return self.measuring + self.measuring_informed
 
+    @property
+    def _seconds_per_decision(self) -> float:
+        return _SECONDS_PER_DECISION if self.scale == 1.0 else _SECONDS_PER_DECISION_ON_SAMPLE
+
     def time_again(self, longest: float) -> None:
         """Measure the original again for the time that it takes: the first time, compiled code had to be loaded.
 
@@ -185,7 +190,7 @@ class Evaluator:
             if not missed and self.scale == 1.0 and not (is_needless is not None and is_needless(outcome)):
                 gaps = self._count_gaps(masked, plan, evidence)
                 if gaps is not None:
-                    outcome = replace(outcome, gaps=gaps.number, gap_columns=gaps.columns)
+                    outcome = replace(outcome, gaps=gaps.number, gap_columns=gaps.columns, gap_keys=gaps.keys)
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
         seconds = time.perf_counter() - started
@@ -206,7 +211,7 @@ class Evaluator:
         gaps = self._count_gaps(self.best.masked, plan, self.best.evidence)
         if gaps is None:
             return self.best.outcome
-        outcome = replace(self.best.outcome, gaps=gaps.number, gap_columns=gaps.columns)
+        outcome = replace(self.best.outcome, gaps=gaps.number, gap_columns=gaps.columns, gap_keys=gaps.keys)
         self.best = replace(self.best, outcome=outcome, coverage=gaps.coverage)
         return outcome
 
@@ -242,11 +247,11 @@ class Evaluator:
         coverage = self.gap_counter.measure
         if best.coverage is not None and self.gap_counter.withheld_columns(masked, best.plan) == withheld_columns(release):
             final[coverage.name], after[coverage.name] = coverage, best.coverage
-        return KnownScores(final, self._original.release, after, best.evidence.informed)
+        return KnownScores(final, self._original.release, after, best.evidence.informed, self.losses, best.evidence.losses)
 
     def _is_final(self, measure: RiskMeasure) -> bool:
         """Whether an assessment would measure just the same: neither attacks that are sampled here nor bounds to be narrowed."""
-        deciding = measure.for_limits(limits_of(measure.name, self.policy), seconds=_SECONDS_PER_DECISION)
+        deciding = measure.for_limits(limits_of(measure.name, self.policy), seconds=self._seconds_per_decision)
         return deciding == measure == measure.in_full() and not measure.judges_written
 
     def _count_gaps(self, masked: Microdata, plan: Plan, evidence: Evidence) -> Gaps | None:
@@ -290,7 +295,9 @@ class Evaluator:
         if step.method not in TARGETED or "known_sets" not in self.risks or step.parameters.get("side") == "sensitive":
             return True
         score = self._measure_risk("known_sets", table)
-        share = score.summary["high_risk_share"]
+        threshold = step.parameters.get("threshold")
+        own = threshold.get("among") if isinstance(threshold, Mapping) else None
+        share = score.summary["high_risk_share"] if own is None else share_below(float(own), score)
         self._known_sets_before_step = (table, score)
         if isinstance(share, float) and share > _MOST_HIGH_RISK_SHARE and share * len(table) > _FEW_HIGH_RISK:
             raise PolicyError(f"{share:.0%} of the records are above the threshold, too many to lower the risk of one by one")
@@ -327,7 +334,7 @@ class Evaluator:
             if name in evidence.bound:
                 continue
             try:
-                deciding = measure.for_limits(limits_of(name, self.policy), seconds=_SECONDS_PER_DECISION)
+                deciding = measure.for_limits(limits_of(name, self.policy), seconds=self._seconds_per_decision)
                 informed[name] = (deciding if narrow else measure).measure(masked, original=self.data)
             except (DataError, MemoryLimitError) as error:
                 missing[name] = str(error)
@@ -338,7 +345,7 @@ class Evaluator:
             if judge_limit(limit, required, replace(complete, informed={}, missing={})).status == "incomplete"
         }
         release = {
-            name: self.risks[name].for_limits(limits_of(name, self.policy), seconds=_SECONDS_PER_DECISION).measure(masked)
+            name: self.risks[name].for_limits(limits_of(name, self.policy), seconds=self._seconds_per_decision).measure(masked)
             for name in undecided
             if name in self.risks and name not in evidence.bound
         }

@@ -74,7 +74,8 @@ def _mask_more(
     point = dict(best.point)
     for name in [name for name in columns if f"beside:{name}" in space.choices]:
         if point.get(f"beside:{name}", AS_IT_IS) == AS_IT_IS:
-            point[f"beside:{name}"] = space.choices[f"beside:{name}"][0]
+            choices = space.choices[f"beside:{name}"]
+            point[f"beside:{name}"] = next((choice for choice in choices if choice != AS_IT_IS), AS_IT_IS)
     if point == best.point:  # what causes gaps although it is masked with the keys is dropped
         offered = [f"beside:{name}" for name in columns if DROPPED in space.choices.get(f"beside:{name}", ())]
         point |= dict.fromkeys(offered, DROPPED)

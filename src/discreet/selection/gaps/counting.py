@@ -25,10 +25,14 @@ _COVERAGE = "coverage"
 
 @dataclass(frozen=True)
 class Gaps:
-    """The number of gaps that a plan causes, and the columns that cause them: masked as well, they would close them."""
+    """The number of gaps that a plan causes, and the columns that cause them: masked as well, they would close them.
+
+    ``keys`` are the keys whose masked values are given back: left as they are, they would need no masking of others.
+    """
 
     number: int
     columns: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
     coverage: Score | None = None
     """The score that they were read off."""
 
@@ -51,7 +55,8 @@ class GapCounter:
         open_gaps = {kind: number for kind, number in _count_by_kind(score).items() if number}
         beyond = sum(max(0, number - self._unmasked[kind]) for kind, number in open_gaps.items())
         columns = tuple(name for name in columns_of_concern(score) if name not in self.columns_unmasked)
-        return Gaps(beyond + max(0, _gaps_of_scores(evidence) - self.gaps_before), columns, score)
+        number = beyond + max(0, _gaps_of_scores(evidence) - self.gaps_before)
+        return Gaps(number, columns, keys_given_back(score, self.data) if number else (), score)
 
     def measure_coverage(self, masked: Microdata, plan: Plan) -> Score:
         """The coverage of the table as it is written."""
@@ -87,6 +92,16 @@ def columns_of_concern(score: Score) -> list[str]:
     giving = [name for sources in open_rows["sources"].to_list() for name in sources]
     alone = open_rows.filter(pl.col("released") & (pl.col("sources").list.len() == 0))["attribute"].to_list()
     return list(dict.fromkeys([*giving, *alone]))
+
+
+def keys_given_back(score: Score, data: Microdata) -> tuple[str, ...]:
+    """The keys of which released columns give masked values back."""
+    table = score.per_attribute
+    if table is None:
+        return ()
+    rows = table.filter(pl.col("accepted").is_null() & pl.col("concern").is_not_null() & (pl.col("sources").list.len() > 0))
+    keys = set(data.named(Role.KEY))
+    return tuple(name for name in rows["attribute"].to_list() if name in keys)
 
 
 def _count_by_kind(score: Score) -> dict[str, int]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from discreet.selection.outcome import TriedPlan
-from discreet.selection.space.dimensions import AS_IT_IS, Choice, Point, Space
+from discreet.selection.space.dimensions import AS_IT_IS, SPARED, Choice, Point, Space
 
 
 def points_without_gap_columns(space: Space, tried: Sequence[TriedPlan]) -> Iterator[Point]:
@@ -26,9 +26,10 @@ def points_without_gap_columns(space: Space, tried: Sequence[TriedPlan]) -> Iter
     for rank, plan in ranked:
         if least is not None and rank >= least:
             return
-        columns = frozenset((name, plan.point.get(f"beside:{name}")) for name in plan.outcome.gap_columns)
-        if columns not in seen:
-            seen.add(columns)
+        columns = {(name, plan.point.get(f"beside:{name}")) for name in plan.outcome.gap_columns}
+        gap = frozenset(columns | {(name, plan.point.get(f"spare:{name}")) for name in plan.outcome.gap_keys})
+        if gap not in seen:
+            seen.add(gap)
             masked = _mask_columns(space, plan)
             if not masked.items() <= plan.point.items():
                 yield {**plan.point, **masked}
@@ -46,4 +47,6 @@ def _mask_columns(space: Space, plan: TriedPlan) -> Point:
         current = plan.point.get(dimension, AS_IT_IS)
         tried = treatments.index(current) + 1 if current in treatments else 0
         masked[dimension] = treatments[min(tried, len(treatments) - 1)]
+    if plan.point.get("target", "none") != "none":  # what is given back need not be suppressed: other values may do
+        masked |= {f"spare:{name}": SPARED for name in plan.outcome.gap_keys if f"spare:{name}" in space.choices}
     return masked

@@ -20,17 +20,18 @@ _FEWEST_PLANS = 2
 def points_with_columns_left(space: Space, tried: Sequence[TriedPlan]) -> Iterator[Point]:
     """The points of the best plans of each finish with such columns left as they are, the best first.
 
-    None once a plan with them left has shown gaps, and none of a finish that loses much more than the best.
+    None of a finish of which a plan with them left has shown gaps, and none of one that loses much more than the best.
     """
     left = {f"beside:{name}": AS_IT_IS for name, keys in space.companions.items() if not keys}
     left = {name: choice for name, choice in left.items() if choice in space.choices[name]}
-    shown = any(plan.outcome.gaps and left.items() <= plan.point.items() for plan in tried)
+    shown = {plan.point.get("finish") for plan in tried if plan.outcome.gaps and left.items() <= plan.point.items()}
     meeting = [plan for plan in tried if plan.outcome.meets_limits]
-    if not left or not meeting or len(tried) < _FEWEST_PLANS or shown:
+    if not left or not meeting or len(tried) < _FEWEST_PLANS:
         return
     ranked = sorted(meeting, key=lambda plan: plan.outcome.rank)
     best_of_finish = {plan.point.get("finish"): plan for plan in reversed(ranked)}
     for plan in ranked:
         is_close = plan.outcome.ranked_loss <= _MOST_LOSS_OF_BEST * ranked[0].outcome.ranked_loss
-        if is_close and plan is best_of_finish[plan.point.get("finish")] and not left.items() <= plan.point.items():
+        finish = plan.point.get("finish")
+        if is_close and plan is best_of_finish[finish] and finish not in shown and not left.items() <= plan.point.items():
             yield {**plan.point, **left}

@@ -27,8 +27,8 @@ from discreet.selection.gaps.leaving import points_with_columns_left
 from discreet.selection.outcome import MOST_BLANK, STOPPED, Outcome, TriedPlan
 from discreet.selection.search.budget import Budget
 from discreet.selection.search.neighbours import draw_neighbour, plan_as_json
-from discreet.selection.space.beside_keys import with_gap_columns
-from discreet.selection.space.dimensions import AS_IT_IS, Point, Space
+from discreet.selection.space.beside_keys import with_gap_columns, with_spared_keys
+from discreet.selection.space.dimensions import Point, Space
 from discreet.selection.trials import TrialReporter
 
 if TYPE_CHECKING:
@@ -136,12 +136,13 @@ class Search:
         self._time = math.inf if budget.deadline is None else budget.deadline - began
         starts = list(starts)
         most_draws = _MOST_DRAWS_PER_PLAN * (budget.trials or 10**9)
-        while budget.allows_another(len(self.tried), expected_seconds, best_seconds) and self.draws < most_draws:
+        remaining = budget
+        while remaining.allows_another(len(self.tried), expected_seconds, best_seconds) and self.draws < most_draws:
             tried_before = len(self.tried)
             self._report_progress(budget)
             longest = None if budget.deadline is None else self._longest_plan(budget.deadline - began)
             try:
-                is_new = self._try_next_point(starts, budget.search_end(best_seconds), longest)
+                is_new = self._try_next_point(starts, remaining.search_end(best_seconds), longest)
             except OutOfTimeError:
                 break
             except KeyboardInterrupt:
@@ -156,6 +157,7 @@ class Search:
                 # the median: a plan that takes longer is stopped at the deadline, which is fine as long as none can be released
                 share = 1.0 if best.is_acceptable or not self.whole else _LEAST_SHARE_OF_EXPECTED
                 expected_seconds = share * median(seconds) if seconds else 0.0
+                remaining = budget.when_settled() if best.is_acceptable else budget
             elif budget.trials is None and self.draws > _MOST_DRAWS_PER_PLAN * (tried_before + 50):
                 break  # a search with a time limit alone that finds nothing new to try
         self.seconds += time.monotonic() - began
@@ -263,7 +265,7 @@ class Search:
         """What a starting point does to the columns that its space did not have: what the best plan does if it has no gaps."""
         best = self.best() if self.tried else None
         point = best.point if best is not None and best.outcome.is_acceptable else {}
-        return {name: point.get(name, AS_IT_IS) for name in self._added}
+        return {name: point.get(name, self.space.neutral_choice(name)) for name in self._added}
 
     def build(self, point: Point) -> Plan:
         return self._build(self.space, point)
@@ -329,11 +331,12 @@ class Search:
         Only what is recorded decides on it, so a search that is resumed has the same dimensions.
         """
         space = with_gap_columns(self.space, self.evaluate.data, self.evaluate.options, outcome.gap_columns)
+        space = with_spared_keys(space, outcome.gap_keys)
         new = [name for name in space.choices if name not in self.space.choices]
         if new:
             self.space = space
             self._added += new
-            left = dict.fromkeys(new, AS_IT_IS)
+            left = {name: space.neutral_choice(name) for name in new}
             self.tried = [replace(plan, point={**plan.point, **left}) for plan in self.tried]
 
     def _report_progress(self, budget: Budget) -> None:

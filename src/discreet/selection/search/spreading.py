@@ -11,7 +11,7 @@ import math
 import random
 
 from discreet.selection.outcome import Outcome
-from discreet.selection.space.dimensions import Point, Space
+from discreet.selection.space.dimensions import WITH_KEYS, Point, Space
 
 WEIGHTED_FINISHES = ("local_suppression", "clusters", "balanced_partition", "microaggregation")
 """The finishes of which each key has a weight."""
@@ -21,19 +21,20 @@ _LARGEST_STEP = 3
 
 
 def spread_loss(space: Space, point: Point, outcome: Outcome, rng: random.Random) -> Point | None:
-    """The point with other weights of the keys; None where there is nothing to spread.
+    """The point with other weights of the keys, and of the columns masked with them; None where there is nothing to spread.
 
     The loss of a key is the share of suppressed values for local suppression, and its mean penalty else. A key that is recoded to
     a single value is blank already and keeps its weight.
     """
     by_suppression = point.get("finish") == "local_suppression"
     losses = {name: change.suppressed if by_suppression else change.penalty for name, change in outcome.changes.items()}
+    joined = [name for name in space.companions if point.get(f"beside:{name}") == WITH_KEYS]
     shares = {
         name: losses.get(name, 0.0)
-        for name in space.keys
+        for name in dict.fromkeys((*space.keys, *joined))
         if name not in space.protected
         and len(space.choices.get(f"weight:{name}", ())) > 1
-        and int(point.get(f"level:{name}", 0)) < space.heights[name]
+        and int(point.get(f"level:{name}", 0)) < space.heights.get(name, 1)
     }
     if len(shares) < 2 or max(shares.values()) == 0.0:
         return None

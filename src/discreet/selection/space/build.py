@@ -49,7 +49,8 @@ def build_space(data: Microdata, options: SelectOptions | None = None, *, top: S
     if blankable and limits_known_sets:
         choices["hide"] = list(range(len(blankable) + 1))
     required_k = needed_class_size(data.policy)
-    ordered = {"k", "suppression", "hide", "weight"} | {name for name in choices if name.startswith(("level:", "weight:"))}
+    ordered = {"k", "suppression", "hide", "weight", "margin"}
+    ordered |= {name for name in choices if name.startswith(("level:", "weight:"))}
     categorical = [name for name in known if data.level(name) in (Level.NOMINAL, Level.ORDINAL)]
     return Space(
         choices,

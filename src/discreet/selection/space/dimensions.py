@@ -8,12 +8,15 @@ A point holds one choice per dimension; :mod:`discreet.selection.steps.build` tu
     over          whether the classes are built over the keys, or over every attribute that an intruder may know
     target        the method that lowers the risk of single records where known_sets or special_uniques has a limit, and its
                   order in the plan
+    margin        how many times the effective class size that the limits ask for the target raises records to, where these are
+                  limits on known_sets: an intruder with true values counts fewer records than the release shows
     level:NAME    the hierarchy level that an attribute is recoded to: 0 is unchanged, the last level is a single value
     numbers:KEY   the treatment of a numeric key that is not recoded
     hide          the number of sensitive attributes that are blanked, those of the riskiest records first
     beside:NAME   what happens to a column that gives keys back (:mod:`discreet.selection.gaps.companions`): it is masked with the
                   keys (dropped where one of these is recoded), released in ranges of near values, dropped, averaged if it is a
-                  weight, or left as it is
+                  weight, or left as it is; masked with the keys it has a weight:NAME as they have
+    spare:KEY     whether the target suppresses values of a key that the release gives back otherwise
 
 Journals of earlier searches hold the names of dimensions and their choices: do not rename or reorder them.
 """
@@ -28,12 +31,19 @@ from discreet.selection.gaps.companions import Companions
 Choice = str | int | float
 Point = dict[str, Choice]
 TARGETED_GENERALIZATION = "targeted_generalization"
+KNOWN_TARGET = "targeted_suppression known"
 SCORE_TARGET = "targeted_suppression special_uniques"
 """The method that lowers the scores of special uniques, where these have a limit."""
 WITH_KEYS, IN_RANGES, DROPPED, AVERAGED, AS_IT_IS = "with the keys", "in ranges", "dropped", "averaged", "as it is"
 """What happens to a column that gives keys back."""
+SPARED = "spared"
+"""A key of which the target suppresses no value."""
+USUAL_MARGIN = 1.4
+"""The factor of the effective class size that targeted methods start with."""
 CODED_SHARE = 0.02
 """Share of the values of a number that top and bottom coding replaces at either end."""
+COLUMN_WEIGHTS = tuple(2.0**power for power in range(-6, 5))
+"""Weights of a column in the distance of records, or costs of suppressing one of its values."""
 STARTING_NUMERIC_WEIGHTS = (16.0, 1.0)
 """Starting weights of numbers where near records are grouped: first one that keeps correlations, then equal weights."""
 LIGHT_NUMERIC_WEIGHTS = (0.25, 0.0625, 0.5)
@@ -73,7 +83,12 @@ class Space:
     joinable: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """For each finish the companions that it can build classes over together with the keys."""
 
+    def neutral_choice(self, dimension: str) -> Choice:
+        """The choice of a dimension that was added later, for plans that did not have it."""
+        return 1.0 if dimension.startswith("weight:") else AS_IT_IS
+
     def unchanged_point(self) -> Point:
         """The point whose plan changes nothing."""
         point = {name: 1.0 if name.startswith("weight") else choices[0] for name, choices in self.choices.items()}
-        return point | ({"k": self.required_k} if "k" in point else {})
+        usual: Point = {"k": self.required_k, "margin": USUAL_MARGIN}
+        return point | {name: choice for name, choice in usual.items() if name in point}

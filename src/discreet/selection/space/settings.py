@@ -11,18 +11,24 @@ from discreet.model.microdata import Microdata
 from discreet.selection.recodings import needed_class_size
 from discreet.selection.space.dimensions import (
     CODED_SHARE,
+    COLUMN_WEIGHTS,
+    KNOWN_TARGET,
     SCORE_TARGET,
     TARGETED_GENERALIZATION,
+    USUAL_MARGIN,
     Choice,
 )
+from discreet.selection.steps.targeted import required_effective_size
 
 _TARGETS = (
     "targeted_suppression sensitive",
     "targeted_suppression cheapest",
-    "targeted_suppression known",
+    KNOWN_TARGET,
     TARGETED_GENERALIZATION,
 )
 """Targeted methods, each with the side that it changes: sensitive values, known values, or whichever costs less."""
+_MARGINS = (1.0, 1.2, USUAL_MARGIN, 1.7, 2.0, 2.8, 4.0)
+"""Factors for the effective class size that the limits ask for, up to which targeted methods raise records."""
 _K_MULTIPLES = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 480, 640)
 """Factors for the required k: limits on known_sets need classes much larger than k."""
 _K_FRACTIONS = (0.25, 0.34, 0.5, 0.75)
@@ -31,7 +37,6 @@ _MOST_KEYS_OF_MATCHING = 8
 """Local suppression by agreement with blanks tries every set of keys; with more keys one plan would take too long."""
 _FEWEST_CLASSES = 20
 """A k is offered only if the table has records for at least this many classes of that size."""
-_COLUMN_WEIGHTS = tuple(2.0**power for power in range(-6, 5))
 _NUMERIC_WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Weights of numbers relative to categories: small where mostly categories are lost, large where correlations must be kept."""
 
@@ -48,7 +53,7 @@ def class_choices(
         "publish": ["means", "ranges"],
         "scale": ["range", "std", "none"],
     }
-    choices |= {f"weight:{name}": list(_COLUMN_WEIGHTS) for name in weighted}
+    choices |= {f"weight:{name}": list(COLUMN_WEIGHTS) for name in weighted}
     if blank_agrees and "local_suppression" in finishes and len(weighted) <= _MOST_KEYS_OF_MATCHING:
         choices["blanks"] = ["category", "match"]
     groups_near_records = {"microaggregation", "clusters"} & set(finishes)
@@ -72,9 +77,13 @@ def _class_sizes(required: int, records: int, *, smaller: bool = False) -> list[
 def target_choices(data: Microdata, limited: Collection[str]) -> dict[str, Sequence[Choice]]:
     """The methods that lower a limited risk of single records, before or after classes are built; empty if none can."""
     targets = [target for target in _TARGETS if "known_sets" in limited and _can_target(target, data)]
+    limits_sizes = bool(targets) and required_effective_size(data.policy) is not None
+    if limits_sizes:  # to what is not there to be learnt a record may be as easy to find as before
+        targets.sort(key=lambda target: target != KNOWN_TARGET)
     if "special_uniques" in limited and _can_target(SCORE_TARGET, data):
         targets.append(SCORE_TARGET)
-    return {"target": ["none", *targets], "order": ["last", "first"]} if targets else {}
+    choices: dict[str, Sequence[Choice]] = {"target": ["none", *targets], "order": ["last", "first"]} if targets else {}
+    return choices | ({"margin": list(_MARGINS)} if limits_sizes else {})
 
 
 def _can_target(target: str, data: Microdata) -> bool:

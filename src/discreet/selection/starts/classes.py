@@ -95,6 +95,13 @@ def add_longest_keys_dropped(starts: Starts) -> None:
             starts.add_with_first_target(finish="local_suppression", **starts.levels(1) | dropped)
 
 
+def add_six_times_the_size(starts: Starts) -> None:
+    """Classes of six times the size that limits on effective class sizes ask for: attributes beside the keys count too."""
+    for finish in ("partition", "local_suppression"):
+        if finish in starts.finishes:
+            starts.add(finish=finish, k=6 * starts.space.required_k)
+
+
 def add_balanced_ranges(starts: Starts) -> None:
     """Balanced partitioning that publishes ranges, all keys with the same weight: a range loses what it covers, of any key."""
     if "balanced_partition" in starts.finishes:

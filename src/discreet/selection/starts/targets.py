@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from discreet.selection.space.dimensions import (
+    KNOWN_TARGET,
     LIGHT_NUMERIC_WEIGHTS,
     SCORE_TARGET,
     STARTING_NUMERIC_WEIGHTS,
     TARGETED_GENERALIZATION,
+    USUAL_MARGIN,
     Choice,
 )
 from discreet.selection.starts.collecting import SUPPRESSION, Starts
@@ -23,6 +25,16 @@ def add_score_target(starts: Starts) -> None:
     """Only the values that make records special, which is often enough for a limit on their scores."""
     if SCORE_TARGET in starts.offered_targets:
         starts.add(target=SCORE_TARGET)
+
+
+def add_size_targets(starts: Starts) -> None:
+    """Only the values through which records are found, where effective class sizes are limited: few records may be concerned.
+
+    More than the required size, because an intruder who knows true values counts fewer records than the release shows.
+    """
+    for target, margin in ((KNOWN_TARGET, USUAL_MARGIN), (TARGETED_GENERALIZATION, 4.0), (TARGETED_GENERALIZATION, 2.0)):
+        if target in starts.offered_targets:
+            starts.add(target=target, margin=margin)
 
 
 def add_classes_with_target(starts: Starts, recodings: Sequence[Mapping[str, int]]) -> None:
