@@ -73,7 +73,7 @@ def fine_goals(data: Microdata) -> None:
         started = time.perf_counter()
         number = KnownSets(epsilon=epsilon).measure(data)["sets"]
         fine = time.perf_counter() - started
-        print_row(f"epsilon {epsilon:g}, {number:,} sets, {fine:.2f} s", "a set at epsilon 0.01",
+        print_row(f"epsilon {epsilon:g}, {number:,} sets, {fine:.2f} s", "one set at epsilon 0.01",
                   f"a set costs {fine / number / cost:.2f} times as much", "below 1")  # fmt: skip
 
 

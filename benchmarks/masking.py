@@ -1,6 +1,6 @@
 """Masking methods against plain work on the same data: sorting, and writing Parquet.
 
-Prints one Markdown table of ratios measured in this run. ``python benchmarks/masking.py [rows]``; 1,000,000 rows where absent.
+Prints one Markdown table of ratios measured in this run. ``python benchmarks/masking.py [rows]``; default: 1,000,000 rows.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python benchmarks/population_speed.py [individual_risk] [two-way] [auto] [known_sets]
 
 Each row is measured in a process of its own; the first of its two runs compiles. The row ``known_sets`` compares
-``population: model`` with the plain run on a million students and 111 sets. All rows where none is named.
+``population: model`` with the plain run on a million students and 111 sets. Default: all rows.
 """
 
 from __future__ import annotations

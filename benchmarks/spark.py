@@ -1,4 +1,4 @@
-"""known_sets on Spark, local[2]: against a GROUP BY a set joined back in Spark SQL, and the local engine; growth and shuffles.
+"""known_sets on Spark, local[2]: against one GROUP BY per set in Spark SQL, and the local engine; growth and shuffles.
 
 Run with the numbers of records to grow over: ``python benchmarks/spark.py 1,009,993 4,039,972``. ``--no-sql`` leaves out Spark
 SQL, which takes longer than all the rest. ``--cluster`` counts on the cluster even where all codes fit on one machine, as a
@@ -67,7 +67,7 @@ def shuffled(spark: Any) -> int:
 
 
 def plain_sum(frame: Any, sets: list[tuple[tuple[str, ...], float]]) -> float:
-    """The same sum as anybody would write it: one GROUP BY a set, joined back."""
+    """The same sum as anybody would write it: one GROUP BY per set, joined back."""
     from pyspark.sql import functions as f
 
     total: Any = f.lit(0.0)
@@ -129,9 +129,7 @@ def main(*sizes: int, sql: bool = True) -> None:
         print(f"| {work} | {peer} | {one.clock / two.clock:.2f} {word} | {one.processors / two.processors:.2f} {word} | {goal} |")
 
     if sql:
-        row(
-            "risk of every record", f"Spark SQL, a GROUP BY a set joined back, {plain}, {part}", plain, ours, "15", "times faster"
-        )
+        row("risk of every record", f"Spark SQL, one GROUP BY per set, {plain}, {part}", plain, ours, "15", "times faster")
     both = Taken(local.clock + started.clock, local.processors + started.processors)
     all_of_it = Taken(ours.clock + started.clock, ours.processors + started.processors)
     row("file to numbers, session start with it", f"local engine {local} and session start", all_of_it, both, "at most 8")
@@ -139,7 +137,7 @@ def main(*sizes: int, sql: bool = True) -> None:
     for one, two in pairwise(sizes):
         row(f"{two:,} records", f"{one:,}", taken[two], taken[one], f"at most {1.125 * two / one:.1f}")
     print(f"| shuffles | {len(sets) + 1} sets | {shuffles} | | at most {math.floor((len(sets) + 1) / 5)} |")
-    print(f"| bytes shuffled | a record a set | {moved / sizes[-1] / (len(sets) + 1):.2f} | | |")
+    print(f"| bytes shuffled | per record and set | {moved / sizes[-1] / (len(sets) + 1):.2f} | | |")
 
 
 def by_sql(spark: Any, path: Path, sets: list[tuple[tuple[str, ...], float]]) -> tuple[Taken, str]:

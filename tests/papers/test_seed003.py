@@ -1,4 +1,4 @@
-"""Seed 003: Tables 1 and 2 of Kartal & Li (2016)."""
+"""Kartal & Li (2016): the numbers of Tables 1 and 2."""
 
 from __future__ import annotations
 

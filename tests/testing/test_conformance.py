@@ -84,7 +84,8 @@ def test_the_kit_is_content_with_plug_ins_that_are_right() -> None:
     check_loss(Gone)
 
 
-def said(check: Any, plugin: Any, **more: Any) -> str:
+def collect_findings(check: Any, plugin: Any, **more: Any) -> str:
+    """The message with all that the check finds wrong in a plug-in."""
     with pytest.raises(ConformanceError) as caught:
         check(plugin, **more)
     assert isinstance(caught.value, AssertionError)
@@ -99,8 +100,8 @@ def variant(base: type, **members: Any) -> type:
 
 
 def test_a_class_that_is_no_plug_in_is_told_what_to_inherit_from() -> None:
-    assert "inherit from discreet.model.contracts.RiskMeasure" in said(check_risk, int)
-    assert "it is not a MaskingMethod" in said(check_masking, Right)
+    assert "inherit from discreet.model.contracts.RiskMeasure" in collect_findings(check_risk, int)
+    assert "it is not a MaskingMethod" in collect_findings(check_masking, Right)
 
 
 def test_a_wrong_signature_is_told_with_the_right_one() -> None:
@@ -108,9 +109,11 @@ def test_a_wrong_signature_is_told_with_the_right_one() -> None:
     def renamed(self: Any, table: Microdata, columns: Sequence[str], draw: Draw) -> Microdata: ...
     def more(self: Any, original: Microdata, masked: Microdata, alpha: float) -> Score: ...
 
-    assert "it is called as measure(self, data, original=None)" in said(check_risk, variant(Right, measure=positional))
-    assert "it is called as mask(self, data, columns, draw)" in said(check_masking, variant(Blank, mask=renamed))
-    assert "it is called as measure(self, original, masked)" in said(check_loss, variant(Gone, measure=more))
+    assert "it is called as measure(self, data, original=None)" in collect_findings(
+        check_risk, variant(Right, measure=positional)
+    )
+    assert "it is called as mask(self, data, columns, draw)" in collect_findings(check_masking, variant(Blank, mask=renamed))
+    assert "it is called as measure(self, original, masked)" in collect_findings(check_loss, variant(Gone, measure=more))
 
 
 def test_a_signature_with_further_defaults_is_fine() -> None:
@@ -127,15 +130,17 @@ def test_a_class_without_name_citation_docstring_or_description_is_told_all_at_o
         def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score: ...
 
     Bare.__doc__ = None
-    told = said(check_risk, Bare)
+    findings = collect_findings(check_risk, Bare)
     for part in ("no name", "no citation", "no docstring", "no example", "no documentation", "'times' has no description"):
-        assert part in told
-    assert told.startswith("6 things are wrong")
+        assert part in findings
+    assert findings.startswith("6 things are wrong")
 
 
 def test_names_that_cannot_stand_in_a_policy_or_are_taken_are_told() -> None:
-    assert "cannot stand in a policy" in said(check_risk, variant(Right, name="My Risk"))
-    assert "belongs to discreet.risks.k_anonymity.measure.KAnonymity" in said(check_risk, variant(Right, name="k_anonymity"))
+    assert "cannot stand in a policy" in collect_findings(check_risk, variant(Right, name="My Risk"))
+    assert "belongs to discreet.risks.k_anonymity.measure.KAnonymity" in collect_findings(
+        check_risk, variant(Right, name="k_anonymity")
+    )
 
 
 def test_a_name_that_is_a_parameter_is_told() -> None:
@@ -147,13 +152,13 @@ def test_a_name_that_is_a_parameter_is_told() -> None:
 
         def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score: ...
 
-    assert "annotate it as ClassVar[str]" in said(check_risk, Named)
+    assert "annotate it as ClassVar[str]" in collect_findings(check_risk, Named)
 
 
 def test_a_class_that_can_be_changed_is_told() -> None:
-    told = said(check_risk, variant(Right, model_config=ConfigDict(frozen=False, extra="allow")))
-    assert "it is not frozen" in told
-    assert "parameters that it does not know" in told
+    findings = collect_findings(check_risk, variant(Right, model_config=ConfigDict(frozen=False, extra="allow")))
+    assert "it is not frozen" in findings
+    assert "parameters that it does not know" in findings
 
 
 def test_a_method_that_is_missing_is_told() -> None:
@@ -163,7 +168,7 @@ def test_a_method_that_is_missing_is_told() -> None:
         name: ClassVar[str] = "empty"
         citation: ClassVar[str] = "Nobody."
 
-    assert "it lacks mask" in said(check_masking, Empty)
+    assert "it lacks mask" in collect_findings(check_masking, Empty)
 
 
 def test_a_parameter_without_default_needs_an_example() -> None:
@@ -185,7 +190,7 @@ def test_a_parameter_without_default_needs_an_example() -> None:
 
         level: int = Field(examples=[3], description="a number")
 
-    assert "give the field examples=[…]" in said(check_risk, Needy)
+    assert "give the field examples=[…]" in collect_findings(check_risk, Needy)
     check_risk(Helped)
     check_risk(Needy(level=2))
 
@@ -197,7 +202,7 @@ def test_a_parameter_that_a_policy_file_cannot_say_is_told() -> None:
         model_config = ConfigDict(arbitrary_types_allowed=True)
         thing: Any = Field(default=frozenset([b"\xff"]), description="not for files")
 
-    assert "policy file" in said(check_risk, Odd)
+    assert "policy file" in collect_findings(check_risk, Odd)
 
 
 def scoring(score: Any) -> type:
@@ -208,74 +213,82 @@ def scoring(score: Any) -> type:
 
 
 def test_scores_that_are_not_scores_of_numbers_by_record_are_told() -> None:
-    assert "returns dict, not a discreet.Score" in said(check_risk, scoring(lambda self, data: {"records": 1}))
-    assert "the score is named 'left', not 'right'" in said(check_risk, scoring(lambda self, data: Score("left", {"records": 1})))
-    assert "'records' is 'many' (str), not a number" in said(
+    assert "returns dict, not a discreet.Score" in collect_findings(check_risk, scoring(lambda self, data: {"records": 1}))
+    assert "the score is named 'left', not 'right'" in collect_findings(
+        check_risk, scoring(lambda self, data: Score("left", {"records": 1}))
+    )
+    assert "'records' is 'many' (str), not a number" in collect_findings(
         check_risk, scoring(lambda self, data: Score("right", {"records": "many"}))
     )
-    assert "numpy.int64" in said(check_risk, scoring(lambda self, data: Score("right", {"records": np.int64(3)})))
-    assert "(nan); use None" in said(check_risk, scoring(lambda self, data: Score("right", {"records": float("nan")})))
+    assert "numpy.int64" in collect_findings(check_risk, scoring(lambda self, data: Score("right", {"records": np.int64(3)})))
+    assert "(nan); use None" in collect_findings(
+        check_risk, scoring(lambda self, data: Score("right", {"records": float("nan")}))
+    )
     short = pl.DataFrame({"one": [1.0]})
-    assert "per_record has 1 rows for 60 records" in said(
+    assert "per_record has 1 rows for 60 records" in collect_findings(
         check_risk, scoring(lambda self, data: Score("right", {"records": 1}, short))
     )
     backward = Score("right", {"records": 1}, interval=(2.0, 1.0))
-    assert "the interval ends at 1.0" in said(check_risk, scoring(lambda self, data: backward))
+    assert "the interval ends at 1.0" in collect_findings(check_risk, scoring(lambda self, data: backward))
     unnamed = Score("right", {"records": 1}, per_attribute=short)
-    assert "per_attribute has no column 'attribute'" in said(check_risk, scoring(lambda self, data: unnamed))
+    assert "per_attribute has no column 'attribute'" in collect_findings(check_risk, scoring(lambda self, data: unnamed))
 
 
 def test_limits_on_fields_that_do_not_exist_are_told() -> None:
-    assert "better names 'k', which the summary does not have; it has records" in said(
+    assert "better names 'k', which the summary does not have; it has records" in collect_findings(
         check_risk, variant(Right, better={"k": "high"})
     )
-    assert "must be 'low' or 'high'" in said(check_risk, variant(Right, better={"records": "up"}))
-    assert "meaning speaks of 'k'" in said(check_risk, variant(Right, meaning={"k": "the least class"}))
-    assert "better is empty" in said(check_risk, variant(Right, better={}))
+    assert "must be 'low' or 'high'" in collect_findings(check_risk, variant(Right, better={"records": "up"}))
+    assert "meaning speaks of 'k'" in collect_findings(check_risk, variant(Right, meaning={"k": "the least class"}))
+    assert "better is empty" in collect_findings(check_risk, variant(Right, better={}))
 
 
 def test_fields_without_meaning_or_direction_are_told() -> None:
-    told = said(check_risk, variant(Right, meaning={}, record_meaning={}))
-    assert "the summary's 'records' has no meaning" in told
-    assert "the column 'one' of per_record has no meaning" in told
-    assert "the summary's 'loss' has no meaning" in said(check_loss, variant(Gone, meaning={}))
+    findings = collect_findings(check_risk, variant(Right, meaning={}, record_meaning={}))
+    assert "the summary's 'records' has no meaning" in findings
+    assert "the column 'one' of per_record has no meaning" in findings
+    assert "the summary's 'loss' has no meaning" in collect_findings(check_loss, variant(Gone, meaning={}))
     wider = scoring(lambda self, data: Score("right", {"records": 1, "keys": 2}))
     described = {"records": "records", "keys": "keys"}
-    assert "the summary's 'keys' has no direction" in said(check_risk, variant(wider, meaning=described))
+    assert "the summary's 'keys' has no direction" in collect_findings(check_risk, variant(wider, meaning=described))
     check_risk(variant(wider, meaning=described, neutral=("keys",)))
-    assert "'records' is in better and in neutral" in said(check_risk, variant(Right, neutral=("records",)))
+    assert "'records' is in better and in neutral" in collect_findings(check_risk, variant(Right, neutral=("records",)))
     check_risk(variant(Right, record_meaning={"on*": "one"}))
 
 
 def test_a_built_in_without_a_page_is_told() -> None:
     hidden = variant(Right, name="hidden", __module__="discreet.risks.hidden")
-    assert "it has no page: write docs/methods/hidden.md" in said(check_risk, hidden)
+    assert "it has no page: write docs/methods/hidden.md" in collect_findings(check_risk, hidden)
 
 
 def test_spark_work_that_cannot_be_loaded_or_called_is_told() -> None:
     lost = EngineWork("discreet.nowhere:work")
-    assert "the engine function 'discreet.nowhere:work' cannot be loaded" in said(check_risk, variant(Right, spark=lost))
+    assert "the engine function 'discreet.nowhere:work' cannot be loaded" in collect_findings(
+        check_risk, variant(Right, spark=lost)
+    )
     narrow = EngineWork("math:sqrt")
-    assert "its Spark work 'math:sqrt' does not take 3 arguments" in said(check_risk, variant(Right, spark=narrow))
-    assert "not an EngineWork" in said(check_risk, variant(Right, spark="math:sqrt"))
+    assert "its Spark work 'math:sqrt' does not take 3 arguments" in collect_findings(check_risk, variant(Right, spark=narrow))
+    assert "not an EngineWork" in collect_findings(check_risk, variant(Right, spark="math:sqrt"))
 
 
 def test_a_score_that_changes_from_call_to_call_or_with_the_order_of_rows_is_told() -> None:
     dice = random.Random(1)
-    assert "measured twice gives two scores" in said(
+    assert "measured twice gives two scores" in collect_findings(
         check_risk, scoring(lambda self, data: Score("right", {"records": dice.random()}))
     )
     first = scoring(lambda self, data: Score("right", {"records": int(data.frame["bill"][0] if len(data) else 0)}))
-    assert "rows in another order give another score" in said(check_risk, first)
+    assert "rows in another order give another score" in collect_findings(check_risk, first)
     places = scoring(lambda self, data: Score("right", {"records": 1}, pl.DataFrame({"at": np.arange(len(data)) / 2})))
-    assert "'at' of single records differs" in said(check_risk, places)
+    assert "'at' of single records differs" in collect_findings(check_risk, places)
 
 
 def test_an_error_that_is_not_the_datas_fault_is_told_with_the_table_that_caused_it() -> None:
-    told = said(check_risk, scoring(lambda self, data: Score("right", {"records": int(data.frame["bill"].min())})))
-    assert "on a table without rows: it raises TypeError" in told
-    assert "on a table of nulls: it raises TypeError" in told
-    assert "on a table of one row" not in told
+    findings = collect_findings(
+        check_risk, scoring(lambda self, data: Score("right", {"records": int(data.frame["bill"].min())}))
+    )
+    assert "on a table without rows: it raises TypeError" in findings
+    assert "on a table of nulls: it raises TypeError" in findings
+    assert "on a table of one row" not in findings
 
 
 def test_warnings_and_refusals_without_a_reason_are_told() -> None:
@@ -290,9 +303,9 @@ def test_warnings_and_refusals_without_a_reason_are_told() -> None:
     def never(self: Any, data: Microdata) -> Score:
         raise DataError("the table is not to my liking")
 
-    assert "on a table without rows: it warns (RuntimeWarning" in said(check_risk, scoring(warns))
-    assert "it refuses without a reason" in said(check_risk, scoring(grumpy))
-    assert "it refuses data that it should take: the table is not to my liking" in said(check_risk, scoring(never))
+    assert "on a table without rows: it warns (RuntimeWarning" in collect_findings(check_risk, scoring(warns))
+    assert "it refuses without a reason" in collect_findings(check_risk, scoring(grumpy))
+    assert "it refuses data that it should take: the table is not to my liking" in collect_findings(check_risk, scoring(never))
 
 
 def test_a_plug_in_that_writes_into_its_input_is_told() -> None:
@@ -304,8 +317,8 @@ def test_a_plug_in_that_writes_into_its_input_is_told() -> None:
         encode(data, ["age"])[0].codes[:] = 0
         return Right().measure(data)
 
-    assert "it changes its input: the record numbers" in said(check_risk, scoring(renumber))
-    assert "it changes its input: the encoded column 'age'" in said(check_risk, scoring(recode))
+    assert "it changes its input: the record numbers" in collect_findings(check_risk, scoring(renumber))
+    assert "it changes its input: the encoded column 'age'" in collect_findings(check_risk, scoring(recode))
 
 
 def masking(mask: Any, **members: Any) -> type:
@@ -313,9 +326,9 @@ def masking(mask: Any, **members: Any) -> type:
 
 
 def test_a_masking_method_says_its_scope_and_what_it_preserves() -> None:
-    told = said(check_masking, variant(Blank, scope="cell by cell", preserves=""))
-    assert "it has no scope" in told
-    assert "what it preserves" in told
+    findings = collect_findings(check_masking, variant(Blank, scope="cell by cell", preserves=""))
+    assert "it has no scope" in findings
+    assert "what it preserves" in findings
 
 
 def test_randomness_from_elsewhere_is_told() -> None:
@@ -324,7 +337,7 @@ def test_randomness_from_elsewhere_is_told() -> None:
     def noisy(data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         return data.with_columns({name: pl.Series(name, [str(dice.random()) for _ in range(len(data))]) for name in columns})
 
-    assert "take randomness from draw alone" in said(check_masking, masking(noisy))
+    assert "take randomness from draw alone" in collect_findings(check_masking, masking(noisy))
 
 
 def test_a_release_that_depends_on_the_position_of_rows_is_told() -> None:
@@ -337,8 +350,8 @@ def test_a_release_that_depends_on_the_position_of_rows_is_told() -> None:
     def by_record(data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         return data.with_columns({name: pl.Series(name, draw.uniform(data.records)) for name in columns})
 
-    assert "not by position" in said(check_masking, masking(by_place))
-    assert "not by position" in said(check_masking, masking(by_position_drawn))
+    assert "not by position" in collect_findings(check_masking, masking(by_place))
+    assert "not by position" in collect_findings(check_masking, masking(by_position_drawn))
     check_masking(masking(by_record))
 
 
@@ -347,7 +360,7 @@ def test_a_scope_that_is_too_narrow_is_told() -> None:
         made = {name: pl.Series(name, [str(data.frame[name].n_unique())] * len(data), dtype=pl.String) for name in columns}
         return data.with_columns(made)
 
-    assert "its scope is CELL, but a value depends on other records" in said(check_masking, masking(mean))
+    assert "its scope is CELL, but a value depends on other records" in collect_findings(check_masking, masking(mean))
     check_masking(masking(mean, scope=Scope.COLUMN))
 
 
@@ -373,14 +386,14 @@ def test_columns_records_and_policy_that_are_not_its_own_are_left_alone() -> Non
     def lawless(data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         return Microdata(data.frame, records=data.records)
 
-    assert "it changes 'name', which it was not asked to" in said(check_masking, masking(everything))
-    assert "loses the record numbers" in said(check_masking, masking(reset))
-    assert "two rows have the same record number" in said(check_masking, masking(twice))
-    assert "is not one of the input's" in said(check_masking, masking(beyond))
-    assert "it drops the column 'name'" in said(check_masking, masking(dropped))
-    assert "it adds the column '['new']'" in said(check_masking, masking(added)).replace('"', "'")
-    assert "the policy is lost" in said(check_masking, masking(lawless))
-    assert "returns DataFrame, not Microdata" in said(check_masking, masking(lambda data, columns, draw: data.frame))
+    assert "it changes 'name', which it was not asked to" in collect_findings(check_masking, masking(everything))
+    assert "loses the record numbers" in collect_findings(check_masking, masking(reset))
+    assert "two rows have the same record number" in collect_findings(check_masking, masking(twice))
+    assert "is not one of the input's" in collect_findings(check_masking, masking(beyond))
+    assert "it drops the column 'name'" in collect_findings(check_masking, masking(dropped))
+    assert "it adds the column '['new']'" in collect_findings(check_masking, masking(added)).replace('"', "'")
+    assert "the policy is lost" in collect_findings(check_masking, masking(lawless))
+    assert "returns DataFrame, not Microdata" in collect_findings(check_masking, masking(lambda data, columns, draw: data.frame))
 
 
 def test_a_method_that_takes_no_column_is_asked_for_a_table_of_its_own() -> None:
@@ -388,9 +401,9 @@ def test_a_method_that_takes_no_column_is_asked_for_a_table_of_its_own() -> None
         if "shoe" not in data.columns:
             raise DataError("it needs a column 'shoe' in the table")
 
-    told = said(check_masking, variant(Blank, check=check))
-    assert "it refuses every choice" in told
-    assert "example_data()" in told
+    findings = collect_findings(check_masking, variant(Blank, check=check))
+    assert "it refuses every choice" in findings
+    assert "example_data()" in findings
     own = table({"shoe": [40, 41, 42]}, key=["shoe"])
     check_masking(variant(Blank, check=check, example_data=classmethod(lambda cls: own)))
     check_masking(variant(Blank, check=check), data=own, columns=["shoe"])
@@ -400,7 +413,7 @@ def test_a_loss_of_an_unchanged_table_is_told() -> None:
     def pessimist(self: Any, original: Microdata, masked: Microdata) -> Score:
         return Score("gone", {"loss": 0.5})
 
-    assert "an unchanged table has lost 0" in said(check_loss, variant(Gone, measure=pessimist))
+    assert "an unchanged table has lost 0" in collect_findings(check_loss, variant(Gone, measure=pessimist))
 
 
 def test_a_loss_that_takes_rows_for_records_is_told() -> None:
@@ -409,8 +422,8 @@ def test_a_loss_that_takes_rows_for_records_is_told() -> None:
         changed = original.frame["bill"][:size].ne_missing(masked.frame["bill"][:size]).sum()
         return Score("gone", {"loss": float(changed)})
 
-    told = said(check_loss, variant(Gone, measure=by_row))
-    assert "masked rows in another order give another score" in told
+    findings = collect_findings(check_loss, variant(Gone, measure=by_row))
+    assert "masked rows in another order give another score" in findings
 
 
 def test_explanations_and_promises_are_sentences() -> None:
@@ -423,9 +436,9 @@ def test_explanations_and_promises_are_sentences() -> None:
     def notes(self: Any, before: Microdata, after: Microdata, columns: Sequence[str]) -> Any:
         return [3]
 
-    assert "explain returns 'because', not a list of sentences" in said(check_risk, variant(Right, explain=explain))
-    assert "it says of the table that it has just made" in said(check_masking, variant(Blank, promise=promise))
-    assert "notes returns [3], not a list of sentences" in said(check_masking, variant(Blank, notes=notes))
+    assert "explain returns 'because', not a list of sentences" in collect_findings(check_risk, variant(Right, explain=explain))
+    assert "it says of the table that it has just made" in collect_findings(check_masking, variant(Blank, promise=promise))
+    assert "notes returns [3], not a list of sentences" in collect_findings(check_masking, variant(Blank, notes=notes))
 
 
 def test_a_measure_that_needs_the_original_table_says_so_and_gets_it() -> None:
@@ -434,7 +447,7 @@ def test_a_measure_that_needs_the_original_table_says_so_and_gets_it() -> None:
             raise DataError("it needs the original table: give original")
         return Score(self.name, {"records": len(original)})
 
-    assert "it refuses data that it should take" in said(check_risk, variant(Right, measure=measure))
+    assert "it refuses data that it should take" in collect_findings(check_risk, variant(Right, measure=measure))
     check_risk(variant(Right, measure=measure, original_use="required"))
 
 
@@ -442,5 +455,5 @@ def test_a_measure_that_uses_the_original_table_must_say_so() -> None:
     def measure(self: Any, data: Microdata, *, original: Microdata | None = None) -> Score:
         return Score(self.name, {"records": len(data if original is None else original)})
 
-    assert "original= changes its answer" in said(check_risk, variant(Right, measure=measure))
+    assert "original= changes its answer" in collect_findings(check_risk, variant(Right, measure=measure))
     check_risk(variant(Right, measure=measure, original_use="optional"))

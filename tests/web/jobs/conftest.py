@@ -49,7 +49,7 @@ class Desk:
         uploaded = datasets.receive_upload(self.settings, self.project, iter([text.encode()]), "patients.csv")
         return self.submit("import", upload=uploaded.name, name="patients.csv")
 
-    def look(self, job: queue.Job) -> queue.Job:
+    def read_job(self, job: queue.Job) -> queue.Job:
         with self.store.read() as connection:
             return queue.get(connection, self.project, job.id)
 
@@ -57,10 +57,10 @@ class Desk:
         """Wait until the job ends, or until a condition holds."""
 
         def ended_job() -> queue.Job | None:
-            current = self.look(job)
+            current = self.read_job(job)
             return current if (until(current) if until is not None else not current.active) else None
 
-        ended = wait_until(ended_job, lambda: f"still {self.look(job).state}: {self.look(job).what}", seconds=seconds)
+        ended = wait_until(ended_job, lambda: f"still {self.read_job(job).state}: {self.read_job(job).what}", seconds=seconds)
         assert ended is not None
         return ended
 

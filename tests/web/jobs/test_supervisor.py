@@ -231,7 +231,7 @@ class TestServers:
         assert not desk.alive(pid)
         assert threading.active_count() == threads
         assert len(os.listdir("/proc/self/fd")) <= files + 4, "the database's pool may hold more, the pipes must be gone"
-        requeued = desk.look(job)
+        requeued = desk.read_job(job)
         assert (requeued.state, requeued.attempts) == ("queued", 0)
         assert "is queued again" in requeued.what
 
@@ -253,7 +253,7 @@ class TestServers:
             server.send_signal(signal.SIGKILL)
             server.wait()
         assert desk.gone(pid), "an orphan goes on"
-        current = desk.look(job)
+        current = desk.read_job(job)
         assert (current.state, current.attempts) == ("running", 1), "nothing was there to say otherwise"
         fake("send(event='failed', sentence='ran again')")
         supervisor = Supervisor(settings, store)
@@ -278,8 +278,8 @@ class TestServers:
         supervisor = Supervisor(settings, store)
         supervisor.start()
         try:
-            assert desk.look(jobs["twice"]).state == "interrupted"
-            assert desk.look(jobs["asked"]).state == "cancelled"
+            assert desk.read_job(jobs["twice"]).state == "interrupted"
+            assert desk.read_job(jobs["asked"]).state == "cancelled"
             assert "upload a file first" in desk.wait(jobs["again"]).what
         finally:
             supervisor.stop()
