@@ -65,6 +65,7 @@ def test_table_a1_is_released_and_examined_with_the_keyboard_alone(server: Any, 
     seen = watched(viewport={"width": 1280, "height": 900})
     page = seen.page
     page.set_default_timeout(LONG)
+    page.on("filechooser", lambda _: None)  # Chromium hands its dialogue over only some time after it is asked to: ask at once
     keyboard = Keyboard(page)
     page.goto(f"{server.url}/login")
     keyboard.type("Name", name)
