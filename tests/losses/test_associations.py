@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet import Microdata, Policy
 from discreet.errors import ParameterError
+from discreet.losses.associations.categories import categories_of_both
 from discreet.losses.associations.measure import Associations
 from discreet.losses.associations.regression import fit_effects, parse_formula
 from discreet.losses.associations.strength import Variable, association
@@ -201,3 +202,105 @@ def test_the_order_of_a_release_changes_nothing_where_only_some_records_are_comp
     assert shuffled == pytest.approx(in_order)
     unchanged = original.take(RNG.permutation(500))
     assert measure.measure(original, unchanged).summary["worst"] == pytest.approx(0)
+
+
+def slow_v_of_shares(left, right):
+    """Cramér's V where each record counts for each pair of categories with the product of its shares."""
+    table, records = {}, len(left)
+    for first, second in zip(left, right, strict=True):
+        for a, share in first.items():
+            for b, other in second.items():
+                table[a, b] = table.get((a, b), 0.0) + share * other
+    rows = {a: sum(count for (one, _), count in table.items() if one == a) for a, _ in table}
+    columns = {b: sum(count for (_, one), count in table.items() if one == b) for _, b in table}
+    if min(len(rows), len(columns)) < 2:
+        return 0.0
+    chi = sum(
+        (table.get((a, b), 0.0) - rows[a] * columns[b] / records) ** 2 / (rows[a] * columns[b] / records)
+        for a in rows
+        for b in columns
+    )
+    r, c = len(rows), len(columns)
+    phi2 = max(0.0, chi / records - (r - 1) * (c - 1) / (records - 1))
+    smaller = min(r - (r - 1) ** 2 / (records - 1), c - (c - 1) ** 2 / (records - 1)) - 1
+    return min(1.0, math.sqrt(phi2 / smaller)) if phi2 > 1e-12 and smaller > 0 else 0.0
+
+
+CELLS = st.sampled_from(["a", "b", "c", "{a|b}", "{b|c}", "{a|b|c}", "?"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(CELLS, CELLS, st.integers(-5, 5)), min_size=3, max_size=25))
+def test_a_group_counts_for_its_members_in_part_in_every_pair(rows):
+    """Against the definition: members are weighted by how often they are released as they are, plus one."""
+    size = len(rows)
+    plain = pl.Series(["a", "b", "c"] + ["a"] * size)
+    data = table({"x": plain, "y": plain, "z": [0.0] * (size + 3)}, key=["x", "y", "z"])
+    columns = [[row[side] for row in rows] for side in (0, 1)]
+    masked = data.take(np.arange(3, size + 3)).with_columns(
+        {name: pl.Series(column).replace({"?": None}) for name, column in zip("xy", columns, strict=True)}
+    )
+
+    def shares(column):
+        weights = {value: 1 + column.count(value) for value in "abc"}
+        return [
+            None
+            if cell == "?"
+            else {m: weights[m] / sum(weights[n] for n in cell.strip("{}").split("|")) for m in cell.strip("{}").split("|")}
+            for cell in column
+        ]
+
+    x, y = (categories_of_both(data, masked, name)[1] for name in "xy")
+    both = [(a, b, row[2]) for a, b, row in zip(shares(columns[0]), shares(columns[1]), rows, strict=True) if a and b]
+    if len(both) >= 3:
+        expected = slow_v_of_shares([a for a, _, _ in both], [b for _, b, _ in both])
+        assert association(x, y) == pytest.approx(expected, abs=1e-6)
+        assert association(y, x) == pytest.approx(expected, abs=1e-6)
+    numbers = Variable(np.array([float(row[2]) for row in rows]))
+    present = [(share, row[2]) for share, row in zip(shares(columns[0]), rows, strict=True) if share]
+    if len(present) >= 3:
+        mean = sum(number for _, number in present) / len(present)
+        total = sum((number - mean) ** 2 for _, number in present)
+        groups = {value for share, _ in present for value in share}
+        if len(groups) < 2 or len(present) <= len(groups) or total <= 0:
+            assert association(x, numbers) == 0.0
+        else:
+            between = 0.0
+            for value in groups:
+                count = sum(share.get(value, 0.0) for share, _ in present)
+                between += sum(share.get(value, 0.0) * (number - mean) for share, number in present) ** 2 / count
+            part = 1 - (1 - between / total) * (len(present) - 1) / (len(present) - len(groups))
+            assert association(x, numbers) == pytest.approx(math.sqrt(min(1.0, max(0.0, part))), abs=1e-6)
+
+
+def _independent_attributes(records=3_000):
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame({name: rng.choice(list("abcdef"), records) for name in ("job", "town")})
+    return Microdata(frame, Policy.from_dict({"attributes": {"job": {"role": "key"}, "town": {"role": "key"}}}))
+
+
+def test_labels_of_the_same_classes_are_no_association_of_their_members():
+    """Classes of near records publish both labels together: independent attributes had a V of nearly 1 after it."""
+    data = _independent_attributes()
+    classes = np.arange(len(data)) // 5
+    masked = data.with_columns({
+        name: data.frame.select(
+            ("{" + pl.col(name).unique().sort().str.join("|") + "}").over(pl.Series(classes)).str.replace(r"^\{([^|]*)\}$", "$1")
+        ).to_series().alias(name)
+        for name in data.columns
+    })  # fmt: skip
+    assert masked.frame["job"].n_unique() > 20
+    assert Associations().measure(data, masked)["worst"] < 0.1
+
+
+def test_a_coarser_attribute_keeps_more_of_its_associations_than_a_blank_one():
+    data = _visits()
+    coarse = data.with_columns({"race": data.frame["race"].replace({"b": "{b|c}", "c": "{b|c}"})})
+    blank = data.with_columns({"race": pl.Series([None] * len(data), dtype=pl.String)})
+    assert Associations().measure(data, coarse)["loss"] < Associations().measure(data, blank)["loss"]
+
+
+def test_pseudonyms_keep_the_associations_of_what_they_stand_for():
+    data = _visits()
+    renamed = data.with_columns({"race": data.frame["race"].replace({"a": "x7", "b": "q1", "c": "m3"})})
+    assert Associations().measure(data, renamed)["worst"] == pytest.approx(0.0, abs=1e-12)

@@ -11,17 +11,15 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from discreet.engine.cells.comparison import link_rows
-from discreet.engine.cells.containment import read_containment
-from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.cells.midpoints import released_numbers
 from discreet.engine.encoding.columns import encode_series
 from discreet.engine.encoding.record_links import original_rows
 from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DataError, ParameterError, nearest
+from discreet.losses.associations.categories import categories_of_both, member_shares
 from discreet.losses.associations.regression import Effect, Formula, fit_effects, parse_formula
 from discreet.losses.associations.strength import Variable, association
 from discreet.model.attribute import Level, Role
-from discreet.model.cells import EVERYTHING
 from discreet.model.contracts import Direction, LossMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.notes import Note
@@ -40,10 +38,11 @@ class Associations(LossMeasure):
 
     The association of two attributes is Cramér's V (two categories), the correlation ratio (a category and a number) or
     Pearson's correlation (two numbers), in the original and in the release, over the records in which both are present. Intervals
-    count as their midpoints. ``loss`` is the mean absolute change over the pairs with a changed attribute, ``worst`` the largest.
+    count as their midpoints, a released group for each of its members in part. ``loss`` is the mean absolute change over the
+    pairs with a changed attribute, ``worst`` the largest.
 
     ``analyses`` are linear regressions such as ``visits ~ sex + race + age``. Categories enter as dummy variables against the
-    most frequent one; a released group counts for each of its members in part. ``effect`` is the largest change of a coefficient
+    most frequent one. ``effect`` is the largest change of a coefficient
     that differs from 0 in the original (95 %), as a share of it; a coefficient that cannot be estimated any more counts as 1.
     That of a category with fewer than ``fewest`` records is left out: it tells of single persons, and no safe release keeps it.
 
@@ -240,15 +239,7 @@ def _variables(original: Microdata, masked: Microdata, name: str) -> tuple[Varia
     if _is_number(original, name):
         before, after = released_numbers(original, masked, name)
         return Variable(before), Variable(after)
-    return _categories(original.frame[name]), _categories(masked.frame[name])
-
-
-def _categories(series: pl.Series) -> Variable:
-    column = encode_series(series)
-    codes = column.codes.astype(np.int64)
-    blank = [code for code, value in enumerate(column.values.to_list()) if value == EVERYTHING]
-    codes[column.is_null | np.isin(codes, blank)] = -1
-    return Variable(codes, max(1, len(column.values)))
+    return categories_of_both(original, masked, name)
 
 
 def _design_columns(
@@ -263,7 +254,7 @@ def _design_columns(
     counts = np.bincount(column.codes, minlength=column.cardinality)[: len(column.values)]
     reference = int(counts.argmax()) if len(counts) else 0
     shares = (
-        _member_shares(original, masked, name) if name in masked.columns else np.full((len(masked), len(column.values)), np.nan)
+        member_shares(original, masked, name) if name in masked.columns else np.full((len(masked), len(column.values)), np.nan)
     )
     columns = []
     for code, value in enumerate(column.values.to_list()):
@@ -271,24 +262,6 @@ def _design_columns(
             before = np.where(column.is_null, np.nan, (column.codes == code).astype(np.float64))
             columns.append((f"{name}={value}", before, shares[:, code]))
     return columns
-
-
-def _member_shares(original: Microdata, masked: Microdata, name: str) -> NDArray[np.float64]:
-    """For each released record the shares of the original categories that its cell may be; NaN where it is suppressed.
-
-    A group counts for its members by how often they are released as they are.
-    """
-    before, after = encode_series(original.frame[name]), encode_series(masked.frame[name])
-    containment = read_containment(before, after, usable_hierarchy(original, name), numeric=False, cells=masked.cells.get(name))
-    members = containment.matrix().astype(np.float64)
-    single = members.sum(axis=1) == 1
-    counts = np.bincount(after.codes, minlength=after.cardinality)
-    weights = (members[single] * counts[single, None]).sum(axis=0) + 1.0
-    members *= weights
-    members[containment.blank] = np.nan
-    totals = members.sum(axis=1, keepdims=True)
-    shares = np.divide(members, totals, out=np.full_like(members, np.nan), where=totals > 0)
-    return np.asarray(shares[after.codes])
 
 
 def _relative_change(before: Effect, after: Effect) -> float:

@@ -2,7 +2,7 @@
 
 Two categories: Cramér's V. A category and a number: the correlation ratio. Two numbers: Pearson's correlation, with its sign. V
 and the correlation ratio are corrected for the number of categories, because in a sample independent attributes with many
-categories seem to be associated.
+categories seem to be associated. A record whose category is one of several counts for each of them in part.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ class Variable:
 
     values: NDArray[np.float64] | NDArray[np.int64]
     categories: int = 0
-    """The number of categories; 0 for numbers."""
+    """The number of codes; 0 for numbers."""
+    shares: NDArray[np.float64] | None = None
+    """[code, category] The shares of a code's records that count for each category; None where codes are categories."""
 
     @property
     def is_number(self) -> bool:
@@ -51,10 +53,10 @@ def association(first: Variable, second: Variable) -> float:
     if first.is_number and second.is_number:
         return _correlation(left.astype(np.float64), right.astype(np.float64))
     if not first.is_number and not second.is_number:
-        return _cramers_v(left.astype(np.int64), first.categories, right.astype(np.int64), second.categories)
+        return _cramers_v(_contingency_table(first, left.astype(np.int64), second, right.astype(np.int64)), len(left))
     if first.is_number:
-        return _correlation_ratio(right.astype(np.int64), second.categories, left.astype(np.float64))
-    return _correlation_ratio(left.astype(np.int64), first.categories, right.astype(np.float64))
+        return _correlation_ratio(second, right.astype(np.int64), left.astype(np.float64))
+    return _correlation_ratio(first, left.astype(np.int64), right.astype(np.float64))
 
 
 def _correlation(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
@@ -63,10 +65,30 @@ def _correlation(left: NDArray[np.float64], right: NDArray[np.float64]) -> float
     return float(np.clip(left @ right / scale, -1.0, 1.0)) if scale > 0 and np.isfinite(scale) else 0.0
 
 
-def _cramers_v(left: NDArray[np.int64], rows: int, right: NDArray[np.int64], columns: int) -> float:
-    """Cramér's V with the correction of Bergsma (2013)."""
-    records = len(left)
-    table = np.bincount(left * columns + right, minlength=rows * columns).reshape(rows, columns).astype(np.float64)
+def _contingency_table(
+    first: Variable, left: NDArray[np.int64], second: Variable, right: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """[category of the first, category of the second] The number of records; a group counts for its members in part."""
+    if first.shares is None and second.shares is None:
+        return _count_pairs(left, first.categories, right, second.categories)
+    if first.shares is None:
+        return _contingency_table(second, right, first, left).T
+    if second.shares is None:
+        return np.asarray(first.shares.T @ _count_pairs(left, first.categories, right, second.categories))
+    # two attributes of groups have many labels, of which few pairs occur
+    pairs, counts = np.unique(left * second.categories + right, return_counts=True)
+    rows = pairs // second.categories
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    inner = np.add.reduceat(second.shares[pairs % second.categories] * counts[:, None], starts, axis=0)
+    return np.asarray(first.shares[rows[starts]].T @ inner)
+
+
+def _count_pairs(left: NDArray[np.int64], rows: int, right: NDArray[np.int64], columns: int) -> NDArray[np.float64]:
+    return np.bincount(left * columns + right, minlength=rows * columns).reshape(rows, columns).astype(np.float64)
+
+
+def _cramers_v(table: NDArray[np.float64], records: int) -> float:
+    """Cramér's V of a contingency table, with the correction of Bergsma (2013)."""
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     rows, columns = table.shape
     if min(rows, columns) < 2:
@@ -79,14 +101,16 @@ def _cramers_v(left: NDArray[np.int64], rows: int, right: NDArray[np.int64], col
     return float(min(1.0, np.sqrt(phi2 / smaller))) if smaller > 0 else 0.0
 
 
-def _correlation_ratio(codes: NDArray[np.int64], categories: int, numbers: NDArray[np.float64]) -> float:
+def _correlation_ratio(variable: Variable, codes: NDArray[np.int64], numbers: NDArray[np.float64]) -> float:
     """The correlation ratio: the root of the share of variance between categories, corrected for their number (Kelley 1935)."""
-    counts = np.bincount(codes, minlength=categories)
+    counts = np.bincount(codes, minlength=variable.categories).astype(np.float64)
+    sums = np.bincount(codes, weights=numbers - numbers.mean(), minlength=variable.categories)
+    if variable.shares is not None:
+        counts, sums = np.asarray(counts @ variable.shares), np.asarray(sums @ variable.shares)
     groups = int((counts > 0).sum())
     spread = float(((numbers - numbers.mean()) ** 2).sum())
     if groups < 2 or len(numbers) <= groups or spread <= 0:
         return 0.0
-    sums = np.bincount(codes, weights=numbers - numbers.mean(), minlength=categories)
     between = float((sums[counts > 0] ** 2 / counts[counts > 0]).sum())
     share = 1 - (1 - between / spread) * (len(numbers) - 1) / (len(numbers) - groups)
     return float(np.sqrt(min(1.0, _without_rounding(share))))
