@@ -11,6 +11,7 @@ import polars as pl
 
 from discreet.engine.cells.handover import describe_labels
 from discreet.engine.cells.hierarchies import hierarchy_from_spec, hierarchy_of, leaf_codes, leaf_text, level_codes
+from discreet.engine.cells.nested_groups import flatten_groups
 from discreet.engine.cells.range_ends import round_ends_outward
 from discreet.engine.classes.tables import class_table
 from discreet.engine.encoding.columns import Column, encode
@@ -82,7 +83,8 @@ def mondrian(
     for index, axis in enumerate(axes):
         report_progress("releasing classes", index, len(axes))
         name = axis.column.name
-        released[name] = _release_column(axis, codes[by_class, index], first_of_class, classes, rows, enough)
+        labels = _release_column(axis, codes[by_class, index], first_of_class, classes, rows, enough)
+        released[name] = flatten_groups(data, name, labels)
         cells[name] = describe_labels(data, name, released[name], hierarchy=axis.hierarchy)
     return released, cells
 

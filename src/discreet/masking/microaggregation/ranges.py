@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.hierarchies import leaf_text
+from discreet.engine.cells.nested_groups import flatten_groups
 from discreet.engine.cells.range_ends import round_ends_outward
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.encoding.unique_keys import unique_keys
@@ -41,7 +42,7 @@ def publish_ranges(data: Microdata, name: str, groups: NDArray[np.int64], enough
         return data.frame[name]
     texts = labels if labels is not None else _values(column, group, codes, number, missing)
     published = np.where(grouped, groups, number)
-    return pl.Series(name, [*texts, None], dtype=pl.String).gather(published)
+    return flatten_groups(data, name, pl.Series(name, [*texts, None], dtype=pl.String).gather(published))
 
 
 def _intervals(
