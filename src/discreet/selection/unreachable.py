@@ -6,10 +6,14 @@ from collections.abc import Collection, Sequence
 
 import polars as pl
 
+from discreet.assessment.verdicts import limits_of
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.steps.targeted import required_effective_size
+
+_SECONDS_TO_NARROW = 5.0
+"""Seconds for narrowing the effective class sizes of a table without keys."""
 
 
 def explain_unreachable_threshold(evaluate: Evaluator, unmet: Collection[str]) -> list[str]:
@@ -43,24 +47,29 @@ def explain_unreachable_threshold(evaluate: Evaluator, unmet: Collection[str]) -
 def explain_undecided_sizes(evaluate: Evaluator, unmet: Collection[str]) -> list[str]:
     """A sentence if attributes beside the keys leave an unmet limit on effective class sizes open, whatever happens to the keys.
 
-    The possible number of records that miss it is measured on a table whose keys are all blank.
+    The smallest effective class size is narrowed, as for a verdict, on a table whose keys are all blank.
     """
     size = required_effective_size(evaluate.data.policy)
     if size is None or not any(limit.startswith("known_sets.") for limit in unmet):
         return []
-    data, measure = evaluate.data, evaluate.risks["known_sets"]
+    data = evaluate.data
+    measure = evaluate.risks["known_sets"].for_limits(limits_of("known_sets", data.policy), seconds=_SECONDS_TO_NARROW)
     beside = [name for name in data.columns if data.attribute(name).known > 0 and data.attribute(name).role is not Role.KEY]
     least = measure.measure(_blank(data, data.named(Role.KEY)))
-    least_size = least.bounds.get("effective_k_min", (size, size))[0]
-    if least_size >= size or not beside:
+    smallest, largest = least.bounds.get("effective_k_min", (size, size))
+    if smallest >= size or not beside:
         return []
-    largest = max(float(data.attribute(name).known) for name in beside)
+    likeliest = max(float(data.attribute(name).known) for name in beside)
+    what = (
+        f"the smallest effective class size would be at most {largest:.3g}"
+        if largest < size
+        else f"effective class sizes down to {smallest:.3g} could not be excluded within {_SECONDS_TO_NARROW:g} seconds"
+    )
     return [
         (
-            f"Even if every key were blank, effective class sizes down to {least_size:.3g} could not be excluded, where "
-            f"{size:g} is required: an intruder may know {len(beside):,} attributes beside the keys, each with a probability of "
-            f"at most {largest:g}, and together they count. Give known: 0 to those that nobody can know, or the role key to "
-            "those that the plan may mask."
+            f"Even if every key were blank, {what}, where {size:g} is required: an intruder may know {len(beside):,} attributes "
+            f"beside the keys, each with a probability of at most {likeliest:g}, and together they count. Give known: 0 to those "
+            "that nobody can know, or the role key to those that the plan may mask."
         )
     ]
 
