@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,8 @@ from discreet.engine.recognition.value_facts import Facts
 from discreet.engine.runtime.progress import report_progress
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
-from discreet.risks.coverage.examined import Examination
+from discreet.risks.coverage.computed import Computed, columns_computed_from
+from discreet.risks.coverage.examined import Examination, quasi_identifiers
 from discreet.risks.coverage.findings import Findings
 from discreet.risks.coverage.pairing import Paired, shows_truth
 from discreet.risks.coverage.singling import LEAST_SINGLED, KeyClasses, find_combinations, share_unique
@@ -52,6 +53,7 @@ def find_concerns(data: Microdata, paired: Paired | None, findings: Findings, sh
         examined.name for examined in open_columns if examined.unread_key and len(columns[examined.name].values) > 1
     ]
     classes = KeyClasses(encode(data, [examined.name for examined in findings.examined if examined.known_to]), records)
+    computed = _find_computed(open_columns, paired)
     left: list[Column] = []
     for number, examined in enumerate(open_columns):
         report_progress("coverage", number, 2 * len(open_columns))
@@ -80,7 +82,24 @@ def find_concerns(data: Microdata, paired: Paired | None, findings: Findings, sh
             findings.uniqueness[examined.name] = share = share_unique([column], records)
             if share >= _MOSTLY_ALONE:
                 findings.singling.append(examined.name)
+    if classes.keys and computed:
+        limits = dict.fromkeys(computed, shares.alone * _KEY_NAMED)
+        split, _ = classes.split_by_one([columns[name] for name in computed if columns[name].cardinality > 1], limits)
+        findings.with_keys += [replace(one, rule=computed[one.columns[0]].rule) for one in split]
     _combine(findings, left, classes, records, shares)
+
+
+def _find_computed(open_columns: Sequence[Examination], paired: Paired | None) -> dict[str, Computed]:
+    """Released columns with a role of their own that the quasi-identifiers give; those that nobody looked at are tried anyway."""
+    if paired is None:
+        return {}
+    known = quasi_identifiers(paired.original)
+    judged = [
+        examined.name
+        for examined in open_columns
+        if not (examined.known_to or examined.direct or examined.undecided or examined.masked)
+    ]
+    return columns_computed_from(paired.original, known, judged)
 
 
 def _combine(findings: Findings, left: Sequence[Column], classes: KeyClasses, records: int, shares: Shares) -> None:

@@ -110,6 +110,12 @@ def known_columns(measure: RiskMeasure, data: Microdata) -> list[str]:
     return [name for name in read if name in named or (name not in learnt and data.attribute(name).role is not Role.CONFIDENTIAL)]
 
 
+def quasi_identifiers(original: Microdata) -> list[str]:
+    """The columns of a table that some adversary with a limit assumes to be known, released or not."""
+    known = {name for measure in adversaries(original.policy) for name in known_columns(measure, original)}
+    return [name for name in original.columns if name in known]
+
+
 def blind_measures(data: Microdata) -> list[str]:
     """Adversaries by probability that keep the empty known set alone: no attribute is known above their epsilon."""
     chosen = [adversary for adversary in adversaries(data.policy) if isinstance(getattr(adversary, "epsilon", None), float | int)]

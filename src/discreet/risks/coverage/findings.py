@@ -84,7 +84,7 @@ class Findings:
             "them roles, mask one, or write accepted: with your reason"
             for finding in self.combinations
         ]
-        concerns += [_split(finding) for finding in self.with_keys]
+        concerns += [_split(finding, of[finding.columns[0]]) for finding in self.with_keys]
         concerns += [
             f"'{name}' has the role key, but no risk measure with a limit takes it as known: name it in keys, give it a "
             "probability known above epsilon, set a limit on a measure that reads it, mask it to one value, or write accepted: "
@@ -224,10 +224,16 @@ def _remedy(column: Examination) -> str:
     return "give it a role" if column.role is Role.OTHER else "mask it" if column.direct else "check its role"
 
 
-def _split(split: WithKeys) -> str:
+def _split(split: WithKeys, first: Examination) -> str:
     """What columns add to the quasi-identifiers, in numbers of records."""
     pairs = f" and {_few(split.in_pairs)} in pairs" if split.in_pairs else ""
     before = _few(split.alone_by_keys) if split.alone_by_keys else "none"
+    if split.rule:
+        return (
+            f"'{first.name}' is released with the role {first.role.value}, but whoever knows the quasi-identifiers knows it "
+            f"({split.rule}): together with {_quoted(split.keys)} it singles out {_few(split.alone)} of {split.records:,} "
+            f"records{pairs} ({before} without it): give it the role key, mask it, or write accepted: with your reason"
+        )
     verb, them, remedy = ("singles", "it", "give it a role") if len(split.columns) == 1 else ("single", "them", "give them roles")
     return (
         f"nobody looked at {_quoted(split.columns)}, which together with {_quoted(split.keys)} {verb} out {_few(split.alone)} of "

@@ -30,7 +30,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A released column as numbers, or the year of a released date."""
+    """A released column as numbers, the year of a released date, or the day of a moment."""
 
     label: str
     source: str
@@ -125,17 +125,20 @@ class Numbers:
     places: NDArray[np.int64]
 
 
-def read_numbers(paired: Paired, sample: NDArray[np.int64]) -> Numbers:
-    """The terms that relations are looked for among, at some thousands of the sampled records in a fixed random order."""
+def read_numbers(paired: Paired, sample: NDArray[np.int64], names: Sequence[str] | None = None) -> Numbers:
+    """The terms that relations are looked for among, at some thousands of the sampled records in a fixed random order.
+
+    ``names`` are the released columns that they are taken from; default: all.
+    """
     places = sample[np.argsort(paired.order()[sample], kind="stable")]
     terms: list[Term] = []
     columns: list[NDArray[np.float64]] = []
-    for name in paired.data.columns:
+    for name in paired.data.columns if names is None else names:
         if numbers_of(paired.released_values(name, places[:0])) is None:
             continue
         # a column that the original does not have is what it is released as
         series = (paired.true_values if name in paired.original.columns else paired.released_values)(name, places)
-        for label, read in ((name, numbers_of), (f"year of {name}", _years_of)):
+        for label, read in ((name, numbers_of), (f"year of {name}", _years_of), (f"day of {name}", _days_of)):
             values = read(series)
             if values is None:
                 continue
@@ -168,6 +171,11 @@ def find_relation(paired: Paired, target: str, numbers: Numbers) -> Relation | N
 def _years_of(series: pl.Series) -> NDArray[np.float64] | None:
     is_date = series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)
     return series.dt.year().cast(pl.Float64).to_numpy() if is_date else None
+
+
+def _days_of(series: pl.Series) -> NDArray[np.float64] | None:
+    """The days of moments, because a length of stay is often a difference of calendar days."""
+    return series.dt.date().to_physical().cast(pl.Float64).to_numpy() if isinstance(series.dtype, pl.Datetime) else None
 
 
 def _tolerance(truth: NDArray[np.float64]) -> float:

@@ -45,6 +45,8 @@ class WithKeys:
     alone_by_keys: int
     in_pairs_by_keys: int
     records: int
+    rule: str = ""
+    """How the column is computed from quasi-identifiers; empty where it is not."""
 
 
 def share_unique(columns: Sequence[Column], records: int) -> float:
