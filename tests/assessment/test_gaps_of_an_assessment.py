@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.assessment import assess
+from discreet.assessment import assess, limit_gaps
 from discreet.assessment.measurements import Covering, Measurements, _cover, explain_missing
 from discreet.engine.runtime.progress import OutOfTimeError, report_progress
 from discreet.errors import DataError, MemoryLimitError, UnexplainedCellError
@@ -37,22 +37,22 @@ def table(limits: dict[str, float] | None = None, persons: tuple[str, ...] = ("a
     ],
 )
 def test_limits_must_judge_disclosure(limits: dict[str, float], persons: tuple[str, ...], gaps: list[str]) -> None:
-    assert assess.gaps_in_limits(table(limits, persons)) == gaps
+    assert limit_gaps.gaps_in_limits(table(limits, persons)) == gaps
 
 
 def test_limits_that_count_records_leave_open_what_persons_risk() -> None:
-    [gap] = assess.gaps_in_limits(table({"k_anonymity.k": 2}))
+    [gap] = limit_gaps.gaps_in_limits(table({"k_anonymity.k": 2}))
     assert gap.startswith("'who' has several records per person (3 records, 2 persons)")
     without_persons = Policy.from_dict({"attributes": {"age": {"role": "key"}}, "limits": {"k_anonymity.k": 2}})
-    assert assess.gaps_in_limits(Microdata(pl.DataFrame({"age": [1, 1]}), without_persons)) == []
+    assert limit_gaps.gaps_in_limits(Microdata(pl.DataFrame({"age": [1, 1]}), without_persons)) == []
 
 
 @pytest.mark.parametrize(("share", "beyond", "worst"), [(0.99, False, False), (1.0, False, True), (1.01, True, False)])
 def test_a_limit_at_its_worst_number_judges_nothing_and_one_beyond_it_is_a_gap(share: float, beyond: bool, worst: bool) -> None:
     policy = table({"known_sets.high_risk_share": share, "known_sets.mean": 9.0}).policy
-    assert len(assess._limits_out_of_range(policy)) == beyond
-    assert len(assess._limits_at_the_worst(policy)) == worst
-    assert all(f"known_sets.high_risk_share: {share:g}" in text for text in assess._limits_out_of_range(policy))
+    assert len(limit_gaps.limits_out_of_range(policy)) == beyond
+    assert len(limit_gaps.limits_at_the_worst(policy)) == worst
+    assert all(f"known_sets.high_risk_share: {share:g}" in text for text in limit_gaps.limits_out_of_range(policy))
 
 
 @pytest.mark.parametrize(

@@ -11,19 +11,18 @@ import polars as pl
 from discreet import registry
 from discreet.assessment.adversaries import side_by_side
 from discreet.assessment.known_scores import KnownScores
+from discreet.assessment.limit_gaps import gaps_in_limits, limits_at_the_worst, limits_out_of_range
 from discreet.assessment.measurements import Covering, Measurements
 from discreet.assessment.verdicts import Evidence, judge_limit
 from discreet.engine.runtime.dispatch import is_distributed
-from discreet.model.attribute import Role
 from discreet.model.contracts import RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.presets.catalogue import describe_use
-from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, NO_RISK_LIMIT, Assessment, Verdict
+from discreet.model.results import KNOWS_ORIGINALS, Assessment, Verdict
 from discreet.model.score import Score
 
 _INFORMED = "for an intruder who knows the original values"
-_COUNTS_PERSONS = "repeated_records"
 
 
 def assess(
@@ -81,7 +80,7 @@ def assess(
         verdicts = tuple(
             _doubted(verdict, doubts[0]) if uses else verdict for verdict, uses in zip(verdicts, linked, strict=True)
         )
-    gaps = [*gaps_in_limits(original), *_limits_out_of_range(policy), *(doubts if any(linked) else ())]
+    gaps = [*gaps_in_limits(original), *limits_out_of_range(policy), *(doubts if any(linked) else ())]
     if (simulated := _count_simulated(masked)) and any(_judged_informed(verdict, policy.judge) for verdict in verdicts):
         gaps.append(f"{simulated:,} of {len(masked):,} released rows are simulated and not measured {_INFORMED}")
     gaps += [
@@ -100,7 +99,7 @@ def assess(
         for name, reason in missing.items()
         if name not in limited or name in (unmeasured or {}) or (policy.judge == "release" and name in after)
     ]
-    warnings += _limits_at_the_worst(policy)
+    warnings += limits_at_the_worst(policy)
 
     @cache
     def records() -> pl.DataFrame:
@@ -110,44 +109,6 @@ def assess(
         measured_before, after, informed, losses, verdicts, len(original), len(masked), (*warnings, *doubts), records,
         tuple(dict.fromkeys(gaps)), policy.judge, tuple(describe_use(policy.presets, policy.limits)),
     )  # fmt: skip
-
-
-def gaps_in_limits(original: Microdata) -> list[str]:
-    """What the limits leave open: no limit at all, none on disclosure risk, or none that counts persons where it must."""
-    limits = original.policy.limits
-    if not limits:
-        return [NO_LIMITS]
-    if not any(registry.judges_disclosure(limit) for limit in limits):
-        return [NO_RISK_LIMIT]
-    person = next(iter(original.named(Role.PERSON)), None)
-    if person is None or is_distributed(original) or any(limit.startswith(f"{_COUNTS_PERSONS}.") for limit in limits):
-        return []
-    persons = original.frame[person].n_unique()
-    if persons == len(original):
-        return []
-    counted = f"'{person}' has several records per person ({len(original):,} records, {persons:,} persons)"
-    example = f"{_COUNTS_PERSONS}.min_persons: 5"
-    return [f"{counted}, and the limits count records, not persons; set a limit on {_COUNTS_PERSONS} as well, such as {example}"]
-
-
-def _limits_out_of_range(policy: Policy) -> list[str]:
-    """Limits beyond the worst number that their field can have, such as a share of 5: typing errors, or percentages."""
-    slack = {limit: registry.slack_of_limit(limit, required) for limit, required in policy.limits.items()}
-    return [
-        f"the limit {limit}: {policy.limits[limit]:g} is beyond the worst number that any table can have, so it judges nothing; "
-        "shares are written from 0 to 1"
-        for limit, beyond in slack.items()
-        if beyond is not None and beyond > 0
-    ]
-
-
-def _limits_at_the_worst(policy: Policy) -> list[str]:
-    """Limits that every table meets, such as a k of 1."""
-    return [
-        f"every table meets the limit {limit}: {required:g}, so it judges nothing"
-        for limit, required in policy.limits.items()
-        if registry.slack_of_limit(limit, required) == 0
-    ]
 
 
 def _uses_links(verdict: Verdict, judge: str) -> bool:

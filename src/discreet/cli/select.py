@@ -53,7 +53,7 @@ def select(
     Three plans are shown side by side: the one with the least loss, the most truthful one and the safest one.
     """
     from discreet import verbs
-    from discreet.assessment.assess import gaps_in_limits
+    from discreet.assessment.limit_gaps import gaps_in_limits
     from discreet.convert import load_policy
     from discreet.convert.writing.atomic import write_text
     from discreet.convert.writing.destinations import check_targets, format_place
