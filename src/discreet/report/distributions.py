@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.midpoints import as_numbers, is_number, released_numbers
+from discreet.engine.cells.midpoints import as_numbers, is_number
 from discreet.engine.encoding.columns import encode
 from discreet.engine.encoding.shared_codes import as_text
 from discreet.model.attribute import Role
@@ -17,6 +17,7 @@ from discreet.model.cells import parse_group
 from discreet.model.microdata import Microdata
 from discreet.report.redaction import Redactor
 from discreet.report.small_counts import MIN_SHOWN_COUNT, is_small
+from discreet.report.spans import Spans, released_spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,11 +47,13 @@ def _distribution(original: Microdata, masked: Microdata, name: str, redactor: R
     few_values = len(column.values) <= _MOST_CATEGORIES
     same_kind = after is None or is_number(before) == is_number(after)
     numeric = is_number(before) and before.dtype != pl.Boolean
-    rows = (
-        _categories(original, masked, name, redactor)
-        if not numeric or (few_values and same_kind)
-        else _bins(original, masked, name)
-    )
+    missing_after = None if after is None else after.null_count()
+    if not numeric or (few_values and same_kind):
+        rows = _categories(original, masked, name, redactor)
+    else:
+        spans = None if after is None else released_spans(original, masked, name)
+        rows = _bins(before, spans)
+        missing_after = None if spans is None else spans.missing
     return {
         "attribute": name,
         "removed": after is None,
@@ -65,7 +68,7 @@ def _distribution(original: Microdata, masked: Microdata, name: str, redactor: R
         ],
         "missing": {
             "before": before.null_count(),
-            "after": None if after is None else after.null_count(),
+            "after": missing_after,
         },
     }
 
@@ -103,19 +106,18 @@ def _counts(data: Microdata, name: str) -> dict[str, int]:
     return {text: int(count) for text, count in zip(texts, counts[: len(texts)], strict=True)}
 
 
-def _bins(original: Microdata, masked: Microdata, name: str) -> list[tuple[str, int, int]]:
+def _bins(before: pl.Series, spans: Spans | None) -> list[tuple[str, int, int]]:
     """About ten bins with round ends; the outermost are open, so that no end is the value of a record."""
-    before = original.frame[name]
-    old, new = released_numbers(original, masked, name) if name in masked.columns else (as_numbers(before), np.zeros(0))
+    old = as_numbers(before)
     known = np.sort(old[~np.isnan(old)])
     if not len(known):
         return []
     trimmed = min(max(MIN_SHOWN_COUNT, len(known) // 100), (len(known) - 1) // 2)
     low, high = float(known[trimmed]), float(known[-1 - trimmed])
     edges = _year_edges(low, high) if _is_date(before.dtype) and high - low > 4 * _YEAR else _round_edges(low, high)
-    edges = edges[_edges_to_keep(_count_in_bins(old, edges), _count_in_bins(new, edges))]
+    edges = edges[_edges_to_keep(_count_in_bins(old, edges), _count_spans(spans, edges))]
     labels = _bin_labels(edges, before.dtype)
-    counts = zip(labels, _count_in_bins(old, edges), _count_in_bins(new, edges), strict=True)
+    counts = zip(labels, _count_in_bins(old, edges), _count_spans(spans, edges), strict=True)
     return [(label, int(count_before), int(count_after)) for label, count_before, count_after in counts]
 
 
@@ -157,6 +159,10 @@ def _is_date(dtype: pl.DataType) -> bool:
 def _count_in_bins(numbers: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
     known = numbers[~np.isnan(numbers)]
     return np.bincount(np.searchsorted(edges, known, side="right"), minlength=len(edges) + 1)
+
+
+def _count_spans(spans: Spans | None, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.zeros(len(edges) + 1, dtype=np.int64) if spans is None else spans.count_in_bins(edges)
 
 
 def _bin_labels(edges: NDArray[np.float64], dtype: pl.DataType) -> list[str]:

@@ -163,7 +163,8 @@ def _not_examined(evidence: Mapping[str, Any], criteria: Sequence[Mapping[str, A
         sentences.append(
             f"Columns with an open concern (not examined, or restorable from others): {clip_names(concerns, 150)}."
             if concerns
-            else "Every released column was masked, examined by a measure, or decided about by the data controller."
+            else "No released column is of concern by what it looks like, whom it singles out or what it gives back; columns "
+            "that no measure examined rest on their role in the policy."
         )
         if accepted:
             sentences.append(f"Accepted by the data controller without examination: {clip_names(accepted, 110)}.")
