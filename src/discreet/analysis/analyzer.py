@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from discreet.analysis.event_dates import describe_singling_out
 from discreet.analysis.hierarchies import propose_hierarchy
 from discreet.analysis.levels import ProposedLevel, propose_level
 from discreet.analysis.markers import dates_behind_markers, find_missing_markers, numbers_behind_markers
@@ -46,9 +47,16 @@ def profile_table(data: Microdata) -> Profile:
     findings = propose_roles(facts, levels, derivations)
     policy_attributes = data.policy.attributes
     findings = _assign_person_role(facts, findings, policy_attributes)
+    singling = describe_singling_out(facts, levels, _roles_by_name(facts, findings, policy_attributes))
     profiles = [
         _profile_column(
-            column, level, finding, policy_attributes.get(column.name), derivations.get(column.name), markers.get(column.name, ())
+            column,
+            level,
+            finding,
+            policy_attributes.get(column.name),
+            derivations.get(column.name),
+            markers.get(column.name, ()),
+            singling.get(column.name, ""),
         )
         for column, level, finding in zip(facts, levels, findings, strict=True)
     ]
@@ -71,13 +79,10 @@ def _assign_person_role(facts: list[Facts], findings: list[Finding], policy_attr
 
     Columns that number the same persons in another way become identifiers.
     """
-    roles = [
-        policy_attributes[column.name].role if _policy_sets(policy_attributes, column.name, "role") else finding.role
-        for column, finding in zip(facts, findings, strict=True)
-    ]
-    if Role.PERSON in roles:
+    roles = _roles_by_name(facts, findings, policy_attributes)
+    if Role.PERSON in roles.values():
         return findings
-    keys = [column for column, role in zip(facts, roles, strict=True) if role is Role.KEY]
+    keys = [column for column in facts if roles[column.name] is Role.KEY]
     candidates = [column for column in facts if not _policy_sets(policy_attributes, column.name, "role")]
     person = find_person_column(candidates, keys)
     if person is None:
@@ -96,6 +101,14 @@ def _assign_person_role(facts: list[Facts], findings: list[Finding], policy_attr
     ]
 
 
+def _roles_by_name(facts: list[Facts], findings: list[Finding], policy_attributes: dict[str, Attribute]) -> dict[str, Role]:
+    """The role of every column: that of the policy, else the proposed one."""
+    return {
+        column.name: policy_attributes[column.name].role if _policy_sets(policy_attributes, column.name, "role") else finding.role
+        for column, finding in zip(facts, findings, strict=True)
+    }
+
+
 def _policy_sets(policy_attributes: dict[str, Attribute], name: str, field: str) -> bool:
     return name in policy_attributes and field in policy_attributes[name].model_fields_set
 
@@ -107,8 +120,13 @@ def _profile_column(
     given: Attribute | None,
     derivation: Derivation | None,
     markers: tuple[str, ...],
+    singling: str,
 ) -> ColumnProfile:
-    """The profile of a column; ``given`` is its attribute in the policy, ``markers`` its texts for a missing value."""
+    """The profile of a column.
+
+    ``given`` is its attribute in the policy, ``markers`` are its texts for a missing value, ``singling`` is the sentence on how
+    many records a date singles out.
+    """
     attribute, reason = _propose_attribute(facts, level, finding, markers)
     if given is not None:
         attribute, reason = _merge_with_policy(facts, level, finding, given, markers)
@@ -116,6 +134,8 @@ def _profile_column(
     hidden = attribute.role in _UNMEASURED
     if not hidden and strength.separated:
         reason += f"; alone it separates {strength.separation_ratio:.4g} of all pairs of records"
+    if singling:
+        reason += f"; {singling}"
     if derivation is not None and derivation.sentence not in reason:
         reason += f"; {derivation.sentence}"
     is_given = given is not None and "role" in given.model_fields_set
