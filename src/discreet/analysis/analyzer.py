@@ -14,14 +14,15 @@ from typing import Any
 from discreet.analysis.event_dates import describe_singling_out
 from discreet.analysis.hierarchies import propose_hierarchy
 from discreet.analysis.levels import ProposedLevel, propose_level
-from discreet.analysis.markers import dates_behind_markers, find_missing_markers, numbers_behind_markers
+from discreet.analysis.markers import facts_without_markers
+from discreet.analysis.missing_notes import describe_categories
 from discreet.analysis.persons import find_person_column, is_one_to_one
 from discreet.analysis.profile import ColumnProfile, Profile
 from discreet.analysis.quasi_identifiers import QuasiIdentifierSets, find_quasi_identifiers, measure_single
 from discreet.analysis.relations import Derivation, find_derivations
 from discreet.analysis.table_roles import propose_roles
 from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
-from discreet.engine.recognition.value_facts import Facts, facts_of
+from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Attribute, Role
 from discreet.model.microdata import Microdata
 
@@ -41,7 +42,7 @@ def profile_table(data: Microdata) -> Profile:
     >>> [column.attribute.role.value for column in profile_table(data).columns]
     ['identifier', 'key', 'confidential']
     """
-    facts, markers = _facts_without_markers(data)
+    facts, markers, like_missing = facts_without_markers(data)
     levels = [propose_level(column) for column in facts]
     derivations = find_derivations(facts)
     findings = propose_roles(facts, levels, derivations)
@@ -56,6 +57,7 @@ def profile_table(data: Microdata) -> Profile:
             policy_attributes.get(column.name),
             derivations.get(column.name),
             markers.get(column.name, ()),
+            like_missing.get(column.name, {}),
             singling.get(column.name, ""),
         )
         for column, level, finding in zip(facts, levels, findings, strict=True)
@@ -63,15 +65,6 @@ def profile_table(data: Microdata) -> Profile:
     quasi_identifiers = _search_quasi_identifiers(facts, profiles)
     columns = tuple(_note_duplicate(profile, quasi_identifiers.same.get(profile.name)) for profile in profiles)
     return Profile(data.source, len(data), columns, quasi_identifiers.sets, _KEY_THRESHOLD, data.policy, data.notes)
-
-
-def _facts_without_markers(data: Microdata) -> tuple[list[Facts], dict[str, tuple[str, ...]]]:
-    """The facts of every column and its markers; of numbers and dates that a marker such as 'k.A.' made text, without it."""
-    facts = facts_of(data)
-    markers = {column.name: own for column in facts if (own := find_missing_markers(column))}
-    columns = {column.name: series for column in facts if (series := numbers_behind_markers(column, data.source)) is not None}
-    columns |= {column.name: series for column in facts if (series := dates_behind_markers(column)) is not None}
-    return (facts_of(data.with_columns(columns)) if columns else facts), markers
 
 
 def _assign_person_role(facts: list[Facts], findings: list[Finding], policy_attributes: dict[str, Attribute]) -> list[Finding]:
@@ -120,16 +113,20 @@ def _profile_column(
     given: Attribute | None,
     derivation: Derivation | None,
     markers: tuple[str, ...],
+    like_missing: dict[str, int],
     singling: str,
 ) -> ColumnProfile:
     """The profile of a column.
 
-    ``given`` is its attribute in the policy, ``markers`` are its texts for a missing value, ``singling`` is the sentence on how
-    many records a date singles out.
+    ``given`` is its attribute in the policy, ``markers`` are its texts for a missing value, ``like_missing`` are all that read
+    like one with their records, ``singling`` is the sentence on how many records a date singles out.
     """
     attribute, reason = _propose_attribute(facts, level, finding, markers)
     if given is not None:
         attribute, reason = _merge_with_policy(facts, level, finding, given, markers)
+    like_missing = {} if attribute.role is Role.IDENTIFIER else like_missing
+    if categories := describe_categories(like_missing, attribute.missing):
+        reason += f"; {categories}"
     strength = measure_single(facts.column, facts.records)
     hidden = attribute.role in _UNMEASURED
     if not hidden and strength.separated:
@@ -157,6 +154,7 @@ def _profile_column(
         given is not None,
         confidence,
         derivation.sources if derivation is not None else (),
+        like_missing,
     )
 
 
@@ -174,7 +172,7 @@ def _propose_attribute(facts: Facts, level: ProposedLevel, finding: Finding, mar
         "values": finding.values,
     }
     reason += f"; {level.level.value}" + (f", {level.reason}" if level.reason else "")
-    if markers and level.order is None:
+    if markers := tuple(text for text in markers if text not in (level.order or ())):
         fields["missing"] = markers
         reason += f"; missing values are marked by {', '.join(map(repr, markers))}"
     if finding.role is Role.KEY and (hierarchy := propose_hierarchy(facts, level)) is not None:
