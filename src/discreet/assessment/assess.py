@@ -12,6 +12,7 @@ from discreet import registry
 from discreet.assessment.adversaries import side_by_side
 from discreet.assessment.known_scores import KnownScores
 from discreet.assessment.measurements import Covering, Measurements
+from discreet.assessment.unlimited import describe_unlimited_risks
 from discreet.assessment.verdicts import Evidence, judge_limit
 from discreet.engine.runtime.dispatch import is_distributed
 from discreet.model.attribute import Role
@@ -101,6 +102,7 @@ def assess(
         if name not in limited or name in (unmeasured or {}) or (policy.judge == "release" and name in after)
     ]
     warnings += _limits_at_the_worst(policy)
+    warnings += describe_unlimited_risks(policy, len(masked), after, {} if policy.judge == "release" else informed)
 
     @cache
     def records() -> pl.DataFrame:

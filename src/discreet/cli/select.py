@@ -94,6 +94,8 @@ def select(
         print_plans(selection)
         for sentence in selection.sentences:
             print(sentence)
+    for warning in selection.assessment.warnings:
+        output.print_message(f"warning: {warning}")
     if selection.interrupted:
         output.print_message(f"interrupted: the best plan so far is written to {out}")
     if not selection.met and selection.standing:
