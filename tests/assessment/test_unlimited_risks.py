@@ -66,6 +66,14 @@ def test_the_worse_intruder_and_the_whole_interval_are_named():
     assert describe_unlimited_risks(policy, 5_000, {"known_sets": undecided}) == []
 
 
+def test_a_risk_without_a_limit_that_there_was_no_time_to_measure_is_named_too():
+    data = people(limits={"k_anonymity.k": 1})
+    release = discreet.mask(data)
+    (warning,) = [one for one in discreet.assess(data, release, deadline=0.0).warnings if "no limit" in one]
+    assert warning == f"known_sets was not measured, so that nobody knows what is at risk by it, and {HINT}"
+    assert describe_unlimited_risks(data.policy, N, discreet.risk(data, "k_anonymity")) == []
+
+
 def test_what_a_measure_declares_is_a_field_that_a_limit_may_name():
     declared = {name: registry.load("risk", name).at_risk for name in registry.installed_names("risk")}
     assert {"known_sets", "individual_risk", "special_uniques", "repeated_records"} <= {

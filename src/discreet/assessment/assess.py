@@ -102,7 +102,8 @@ def assess(
         if name not in limited or name in (unmeasured or {}) or (policy.judge == "release" and name in after)
     ]
     warnings += _limits_at_the_worst(policy)
-    warnings += describe_unlimited_risks(policy, len(masked), after, {} if policy.judge == "release" else informed)
+    judged_scores = (after, {} if policy.judge == "release" else informed)
+    warnings += describe_unlimited_risks(policy, len(masked), *judged_scores, missing=missing)
 
     @cache
     def records() -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from discreet import registry
 from discreet.model.display import format_number
@@ -10,11 +10,13 @@ from discreet.model.policy import Policy
 from discreet.model.score import Score
 
 
-def describe_unlimited_risks(policy: Policy, records: int, *scores: Mapping[str, Score]) -> list[str]:
+def describe_unlimited_risks(
+    policy: Policy, records: int, *scores: Mapping[str, Score], missing: Collection[str] = ()
+) -> list[str]:
     """A sentence for each measure of the policy's ``risk`` section that finds something at risk, and on which there is no limit.
 
     ``scores`` are those of one table by measure, one mapping for each intruder; the worst of them counts. What is undecided and
-    may as well be nothing is not worth a sentence.
+    may as well be nothing is not worth a sentence. ``missing`` are measures that were to be taken and were not.
 
     >>> import discreet
     >>> from discreet.testing import table
@@ -33,12 +35,14 @@ def describe_unlimited_risks(policy: Policy, records: int, *scores: Mapping[str,
         field, what = at_risk
         ends = [end for by_measure in scores if name in by_measure and (end := _ends(by_measure[name], field)) is not None]
         low, high = (max((end[side] for end in ends), default=0.0) for side in (0, 1))
+        limit = f"no limit is set on it; limits: {{{name}.{field}: 0}} would require none"
+        if not ends and name in missing:
+            sentences.append(f"{name} was not measured, so that nobody knows what is at risk by it, and {limit}")
         if low > 0:
             is_share = "{percent}" in what
             number = " to ".join(dict.fromkeys(_format(end, is_share=is_share) for end in (low, high)))
             words = what.format(number=number, percent=number, records=f"{records:,}")
-            limit = f"limits: {{{name}.{field}: 0}} would require none"
-            sentences.append(f"{name} finds {words}, and no limit is set on it; {limit}")
+            sentences.append(f"{name} finds {words}, and {limit}")
     return sentences
 
 
