@@ -77,7 +77,7 @@ def test_a_rare_value_in_a_plan_that_was_tried_is_withheld(people: Microdata, se
     page = render(gather(people, discreet.mask(people), selection=search))
     assert secrets["job"] not in page
     assert "(withheld)" in page
-    assert "global_recoding of job" in page
+    assert "recode values of job into 1 group" in page
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"risk": 1}', '{"risk": {"name": "no.such"}, "frontier": []}'])

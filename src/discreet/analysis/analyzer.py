@@ -11,16 +11,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from discreet.analysis.event_dates import describe_singling_out
 from discreet.analysis.hierarchies import propose_hierarchy
 from discreet.analysis.levels import ProposedLevel, propose_level
-from discreet.analysis.markers import dates_behind_markers, find_missing_markers, numbers_behind_markers
+from discreet.analysis.markers import facts_without_markers
+from discreet.analysis.missing_notes import describe_categories
 from discreet.analysis.persons import find_person_column, is_one_to_one
 from discreet.analysis.profile import ColumnProfile, Profile
 from discreet.analysis.quasi_identifiers import QuasiIdentifierSets, find_quasi_identifiers, measure_single
 from discreet.analysis.relations import Derivation, find_derivations
 from discreet.analysis.table_roles import propose_roles
 from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
-from discreet.engine.recognition.value_facts import Facts, facts_of
+from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Attribute, Role
 from discreet.model.microdata import Microdata
 
@@ -40,15 +42,23 @@ def profile_table(data: Microdata) -> Profile:
     >>> [column.attribute.role.value for column in profile_table(data).columns]
     ['identifier', 'key', 'confidential']
     """
-    facts, markers = _facts_without_markers(data)
+    facts, markers, like_missing = facts_without_markers(data)
     levels = [propose_level(column) for column in facts]
     derivations = find_derivations(facts)
     findings = propose_roles(facts, levels, derivations)
     policy_attributes = data.policy.attributes
     findings = _assign_person_role(facts, findings, policy_attributes)
+    singling = describe_singling_out(facts, levels, _roles_by_name(facts, findings, policy_attributes))
     profiles = [
         _profile_column(
-            column, level, finding, policy_attributes.get(column.name), derivations.get(column.name), markers.get(column.name, ())
+            column,
+            level,
+            finding,
+            policy_attributes.get(column.name),
+            derivations.get(column.name),
+            markers.get(column.name, ()),
+            like_missing.get(column.name, {}),
+            singling.get(column.name, ""),
         )
         for column, level, finding in zip(facts, levels, findings, strict=True)
     ]
@@ -57,27 +67,15 @@ def profile_table(data: Microdata) -> Profile:
     return Profile(data.source, len(data), columns, quasi_identifiers.sets, _KEY_THRESHOLD, data.policy, data.notes)
 
 
-def _facts_without_markers(data: Microdata) -> tuple[list[Facts], dict[str, tuple[str, ...]]]:
-    """The facts of every column and its markers; of numbers and dates that a marker such as 'k.A.' made text, without it."""
-    facts = facts_of(data)
-    markers = {column.name: own for column in facts if (own := find_missing_markers(column))}
-    columns = {column.name: series for column in facts if (series := numbers_behind_markers(column, data.source)) is not None}
-    columns |= {column.name: series for column in facts if (series := dates_behind_markers(column)) is not None}
-    return (facts_of(data.with_columns(columns)) if columns else facts), markers
-
-
 def _assign_person_role(facts: list[Facts], findings: list[Finding], policy_attributes: dict[str, Attribute]) -> list[Finding]:
     """The findings with the column that stands for persons, unless there is one already.
 
     Columns that number the same persons in another way become identifiers.
     """
-    roles = [
-        policy_attributes[column.name].role if _policy_sets(policy_attributes, column.name, "role") else finding.role
-        for column, finding in zip(facts, findings, strict=True)
-    ]
-    if Role.PERSON in roles:
+    roles = _roles_by_name(facts, findings, policy_attributes)
+    if Role.PERSON in roles.values():
         return findings
-    keys = [column for column, role in zip(facts, roles, strict=True) if role is Role.KEY]
+    keys = [column for column in facts if roles[column.name] is Role.KEY]
     candidates = [column for column in facts if not _policy_sets(policy_attributes, column.name, "role")]
     person = find_person_column(candidates, keys)
     if person is None:
@@ -96,6 +94,14 @@ def _assign_person_role(facts: list[Facts], findings: list[Finding], policy_attr
     ]
 
 
+def _roles_by_name(facts: list[Facts], findings: list[Finding], policy_attributes: dict[str, Attribute]) -> dict[str, Role]:
+    """The role of every column: that of the policy, else the proposed one."""
+    return {
+        column.name: policy_attributes[column.name].role if _policy_sets(policy_attributes, column.name, "role") else finding.role
+        for column, finding in zip(facts, findings, strict=True)
+    }
+
+
 def _policy_sets(policy_attributes: dict[str, Attribute], name: str, field: str) -> bool:
     return name in policy_attributes and field in policy_attributes[name].model_fields_set
 
@@ -107,15 +113,26 @@ def _profile_column(
     given: Attribute | None,
     derivation: Derivation | None,
     markers: tuple[str, ...],
+    like_missing: dict[str, int],
+    singling: str,
 ) -> ColumnProfile:
-    """The profile of a column; ``given`` is its attribute in the policy, ``markers`` its texts for a missing value."""
+    """The profile of a column.
+
+    ``given`` is its attribute in the policy, ``markers`` are its texts for a missing value, ``like_missing`` are all that read
+    like one with their records, ``singling`` is the sentence on how many records a date singles out.
+    """
     attribute, reason = _propose_attribute(facts, level, finding, markers)
     if given is not None:
         attribute, reason = _merge_with_policy(facts, level, finding, given, markers)
+    like_missing = {} if attribute.role is Role.IDENTIFIER else like_missing
+    if categories := describe_categories(like_missing, attribute.missing):
+        reason += f"; {categories}"
     strength = measure_single(facts.column, facts.records)
     hidden = attribute.role in _UNMEASURED
     if not hidden and strength.separated:
         reason += f"; alone it separates {strength.separation_ratio:.4g} of all pairs of records"
+    if singling:
+        reason += f"; {singling}"
     if derivation is not None and derivation.sentence not in reason:
         reason += f"; {derivation.sentence}"
     is_given = given is not None and "role" in given.model_fields_set
@@ -137,6 +154,7 @@ def _profile_column(
         given is not None,
         confidence,
         derivation.sources if derivation is not None else (),
+        like_missing,
     )
 
 
@@ -154,7 +172,7 @@ def _propose_attribute(facts: Facts, level: ProposedLevel, finding: Finding, mar
         "values": finding.values,
     }
     reason += f"; {level.level.value}" + (f", {level.reason}" if level.reason else "")
-    if markers and level.order is None:
+    if markers := tuple(text for text in markers if text not in (level.order or ())):
         fields["missing"] = markers
         reason += f"; missing values are marked by {', '.join(map(repr, markers))}"
     if finding.role is Role.KEY and (hierarchy := propose_hierarchy(facts, level)) is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import polars as pl
+
 from discreet.analysis.dictionaries.lookup import match_words
 from discreet.analysis.levels import ProposedLevel
 from discreet.analysis.orders import parse_band
@@ -123,6 +125,8 @@ def _evidence_of_bands(facts: Facts) -> Evidence | None:
     return None
 
 
-def is_date(level: ProposedLevel) -> bool:
-    """Whether the values are dates."""
-    return level.level is Level.DATE
+def holds_days(facts: Facts, level: ProposedLevel) -> bool:
+    """Whether the values are days or points in time, or texts most of which are; times of day and durations are not."""
+    if facts.dtype.is_temporal():
+        return facts.dtype == pl.Date or isinstance(facts.dtype, pl.Datetime)
+    return level.level is Level.DATE or level.date_format is not None

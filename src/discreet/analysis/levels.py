@@ -126,7 +126,7 @@ def _level_of_text(facts: Facts) -> ProposedLevel:
             reason = (
                 f"dates, but day and month cannot be told apart ({date_format} or {other}); set read: dates to make it a date"
             )
-            return ProposedLevel(Level.NOMINAL, reason)
+            return ProposedLevel(Level.NOMINAL, reason, date_format=date_format)
         if share == 1:
             return ProposedLevel(Level.DATE, f"text in which every value is a date ({date_format})", date_format=date_format)
         reason = f"{share:.1%} of its distinct values are dates ({date_format}); correct or blank the others to make it a date"

@@ -12,6 +12,7 @@ from pydantic import PrivateAttr
 
 from discreet import registry
 from discreet.analysis.measures import PROPOSED_CLASS_SIZE, propose_risks
+from discreet.analysis.missing_notes import note_texts_like_missing
 from discreet.analysis.quasi_identifiers import Strength
 from discreet.analysis.render import render_policy
 from discreet.errors import redact_credentials
@@ -47,6 +48,8 @@ class ColumnProfile(Described):
     """How sure the evidence makes the role, from 0 to 1: a judgement, not a probability; 1 where the policy sets the role."""
     derived_from: tuple[str, ...] = ()
     """The columns that this one is computed from."""
+    like_missing: Mapping[str, int] = field(default_factory=dict)
+    """Texts that read like a missing value, with their records, where the policy does not decide on them."""
 
     def describe(self) -> tuple[str, dict[str, str]]:
         """Name and counts; minimum and maximum are values of single records and are not shown."""
@@ -131,6 +134,11 @@ class Profile(Described):
         return [column.name for column in self.columns if column.attribute.role == role]
 
     @property
+    def value_notes(self) -> tuple[str, ...]:
+        """What the data controller decides on single values: whether 'NA' means that a value is missing."""
+        return note_texts_like_missing((column.name, column.like_missing, column.attribute.missing) for column in self.columns)
+
+    @property
     def policy(self) -> ProposedPolicy:
         """The proposal as a policy; ``policy(reasons=True)`` is the same with the reason of each attribute in it."""
         return ProposedPolicy.of(self._build_policy(), {column.name: column.reason for column in self.columns})
@@ -156,6 +164,7 @@ class Profile(Described):
             "attribute of a person, sensitivity the severity of its disclosure, from 0 to 1. A key is a quasi-identifier.",
         ]
         lines += [f"Read: {note}." for note in self.notes]
+        lines += [f"Values: {note}." for note in self.value_notes]
         doubtful = [
             column for column in sorted(self.columns, key=lambda column: column.confidence) if column.confidence < _DOUBTFUL
         ]
@@ -203,7 +212,7 @@ class Profile(Described):
         return {
             "source": self.source,
             "records": self.records,
-            "notes": list(self.notes),
+            "notes": [*self.notes, *self.value_notes],
             "attributes": {
                 column.name: {
                     "type": column.type, "distinct": column.distinct, "nulls": column.nulls, "minimum": _as_json(column.minimum),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
 from discreet.analysis.context import ONLY_OF_PEOPLE
 from discreet.analysis.evidence import KIND_BY_NAME, Evidence, combine, contradiction
-from discreet.analysis.levels import ProposedLevel
 from discreet.analysis.weights import propose_for_weight
 from discreet.engine.recognition import identifiers
 from discreet.engine.recognition.column_names import look_up_name
@@ -16,7 +16,7 @@ from discreet.engine.recognition.findings import Finding, default_numbers, descr
 from discreet.engine.recognition.name_rules import HOUSEHOLD_ID, OCCASION, PERSON_NAME, SURVEY_WEIGHT, Kind, word_set
 from discreet.engine.recognition.name_values import is_written_like_names, share_of_names
 from discreet.engine.recognition.value_facts import Facts
-from discreet.model.attribute import Level, Role
+from discreet.model.attribute import Role
 
 _RARE_FLAG_SHARE = 0.05
 _LEAST_SENSITIVE_SHARE = 0.2
@@ -53,8 +53,8 @@ class Surroundings:
     """Columns that stand beside another part of a person's name, such as 'first' beside 'last'."""
 
 
-def propose_role(facts: Facts, level: ProposedLevel, evidence: list[Evidence], around: Surroundings) -> Finding:
-    """The proposed role of a column, by its own evidence and what stands around it."""
+def propose_role(facts: Facts, evidence: list[Evidence], around: Surroundings) -> Finding:
+    """The proposed role of a column that holds no dates, by its own evidence and what stands around it."""
     if (finding := identifiers.by_form(facts)) is not None:
         return replace(finding, confidence=0.98)
     if (finding := _propose_by_identifying_name(facts, around)) is not None:
@@ -68,11 +68,11 @@ def propose_role(facts: Facts, level: ProposedLevel, evidence: list[Evidence], a
         return replace(finding, confidence=0.8)
     if kind is not None and kind.name == SURVEY_WEIGHT and not any(piece.source == "values" for piece in evidence):
         return propose_for_weight(facts, around.kinds, around.people)
-    if (finding := _propose_by_evidence(facts, evidence, around)) is not None:
+    if (finding := propose_by_evidence(facts, evidence, around)) is not None:
         return finding
     if (finding := _propose_by_person_names(facts, evidence)) is not None:
         return finding
-    return _propose_by_values(facts, level) or _propose_unique(facts) or _propose_unknown(facts, around)
+    return _propose_by_values(facts) or _propose_unique(facts) or _propose_unknown(facts, around)
 
 
 def _propose_by_identifying_name(facts: Facts, around: Surroundings) -> Finding | None:
@@ -110,7 +110,7 @@ def _propose_household(facts: Facts) -> Finding | None:
     return Finding(Role.HOUSEHOLD, f"{reason}, as members of a household share a number", confidence=0.85)
 
 
-def _propose_by_evidence(facts: Facts, evidence: list[Evidence], around: Surroundings) -> Finding | None:
+def propose_by_evidence(facts: Facts, evidence: list[Evidence], around: Surroundings) -> Finding | None:
     """The kind with the strongest evidence, where it is strong enough."""
     usable = [piece for piece in evidence if piece.kind.role in (Role.KEY, Role.CONFIDENTIAL)]
     if around.things:
@@ -157,8 +157,8 @@ def _propose_by_person_names(facts: Facts, evidence: list[Evidence]) -> Finding 
     return Finding(Role.IDENTIFIER, reason, confidence=min(0.95, 0.5 + share))
 
 
-def _propose_by_values(facts: Facts, level: ProposedLevel) -> Finding | None:
-    """A role that the values suggest: sensitive words, rare flags, dates or amounts of money; else None."""
+def _propose_by_values(facts: Facts) -> Finding | None:
+    """A role that the values suggest: sensitive words, rare flags, times of day or amounts of money; else None."""
     known, sensitivity, source = default_numbers(Role.CONFIDENTIAL, None)
     if (finding := _propose_by_sensitive_words(facts)) is not None:
         return finding
@@ -167,8 +167,8 @@ def _propose_by_values(facts: Facts, level: ProposedLevel) -> Finding | None:
         because = f"a flag whose value '{text}' is rare ({share:.2%} of the records)"
         reason = f"{because}; {describe_defaults(known, sensitivity, source)}"
         return Finding(Role.CONFIDENTIAL, reason, known, sensitivity, {text: 1.0}, 0.5)
-    if level.level is Level.DATE:
-        return propose_by_kind(facts, KIND_BY_NAME[OCCASION], "dates, which are known to acquaintances and registers", 0.6)
+    if facts.dtype == pl.Time:
+        return propose_by_kind(facts, KIND_BY_NAME[OCCASION], "times of day, which are known to acquaintances and registers", 0.6)
     zero_share = _share_of_zero_amounts(facts)
     if zero_share:
         low, high = facts.extremes

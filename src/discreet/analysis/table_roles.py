@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from discreet.analysis.context import FOLLOW_UP, is_about_people, is_about_things
-from discreet.analysis.evidence import KIND_BY_NAME, Evidence, collect_evidence, combine
+from discreet.analysis.event_dates import propose_for_dates
+from discreet.analysis.evidence import KIND_BY_NAME, Evidence, collect_evidence, combine, holds_days
 from discreet.analysis.families import TableNames, find_indicator_families, kind_without_affix
 from discreet.analysis.levels import ProposedLevel
 from discreet.analysis.neighbours import count_stems, find_follow_up, kind_of_stem, kind_of_truncated_name
 from discreet.analysis.relations import Derivation
 from discreet.analysis.roles import Surroundings, is_unexplained, propose_role
+from discreet.analysis.writing_dates import find_followed_events
 from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
 from discreet.engine.recognition.name_rules import Kind, word_set
 from discreet.engine.recognition.value_facts import Facts
@@ -53,7 +55,13 @@ def propose_roles(facts: Sequence[Facts], levels: Sequence[ProposedLevel], deriv
     _share_within_families(facts, evidence)
     follow_up = find_follow_up(facts)
     around = _surroundings(facts, evidence, follow_up=bool(follow_up))
-    findings = [propose_role(column, level, own, around) for column, level, own in zip(facts, levels, evidence, strict=True)]
+    followed = find_followed_events(facts, levels)
+    findings = [
+        propose_for_dates(column, own, around, followed.get(column.name))
+        if holds_days(column, level)
+        else propose_role(column, own, around)
+        for column, level, own in zip(facts, levels, evidence, strict=True)
+    ]
     findings = [
         _as_follow_up(column, finding, follow_up[column.name]) if column.name in follow_up and around.people else finding
         for column, finding in zip(facts, findings, strict=True)

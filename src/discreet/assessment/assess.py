@@ -13,6 +13,7 @@ from discreet.assessment.adversaries import side_by_side
 from discreet.assessment.known_scores import KnownScores
 from discreet.assessment.limit_gaps import gaps_in_limits, limits_at_the_worst, limits_out_of_range
 from discreet.assessment.measurements import Covering, Measurements
+from discreet.assessment.unlimited import describe_unlimited_risks
 from discreet.assessment.verdicts import Evidence, judge_limit
 from discreet.engine.runtime.dispatch import is_distributed
 from discreet.model.contracts import RiskMeasure
@@ -100,6 +101,8 @@ def assess(
         if name not in limited or name in (unmeasured or {}) or (policy.judge == "release" and name in after)
     ]
     warnings += limits_at_the_worst(policy)
+    judged_scores = (after, {} if policy.judge == "release" else informed)
+    warnings += describe_unlimited_risks(policy, len(masked), *judged_scores, missing=missing)
 
     @cache
     def records() -> pl.DataFrame:

@@ -49,7 +49,7 @@ def analyze(
     if json:
         output.print_json(profile.to_dict())
         return
-    for note in profile.notes:
+    for note in (*profile.notes, *profile.value_notes):
         output.print_message(note)
     rows = profile.review_rows()
     if rows:

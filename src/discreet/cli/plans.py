@@ -16,7 +16,7 @@ _MOST_DOMINATED = 5
 
 def print_plans(selection: Selection) -> None:
     """Print the three plans, what each of them changes, the frontier and the best of the dominated plans."""
-    from discreet.selection.reasons import format_step
+    from discreet.selection.step_sentences import format_step
 
     if selection.choices:
         _print_side_by_side(selection)
@@ -38,7 +38,7 @@ def print_plans(selection: Selection) -> None:
 
 def _print_side_by_side(selection: Selection) -> None:
     from discreet.selection.changes import format_share
-    from discreet.selection.reasons import format_step
+    from discreet.selection.step_sentences import format_step
 
     choices = selection.choices
     limits = list(selection.policy.limits)

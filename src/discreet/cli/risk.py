@@ -32,6 +32,7 @@ def risk(
 ) -> None:
     """Measure the risk of every record, by each risk measure of the policy."""
     from discreet import verbs
+    from discreet.assessment.unlimited import describe_unlimited_risks
     from discreet.cli.records import write_records
     from discreet.convert import load_policy
     from discreet.convert.writing.destinations import check_targets
@@ -65,7 +66,9 @@ def risk(
         bounds = {name: dict(score.bounds) for name, score in scores.items() if score.bounds}
         content |= {"bounds": bounds} if bounds else {}
         output.print_json(content | ({"explanation": explanation} if explanation else {}))
-        return
-    output.print_scores(scores, verbs.meanings("risk", scores))
-    for sentence in explanation:
-        print(sentence)
+    else:
+        output.print_scores(scores, verbs.meanings("risk", scores))
+        for sentence in explanation:
+            print(sentence)
+    for sentence in describe_unlimited_risks(data.policy, len(data), scores):
+        output.print_message(sentence)

@@ -58,7 +58,7 @@ def select(
     from discreet.convert.writing.atomic import write_text
     from discreet.convert.writing.destinations import check_targets, format_place
     from discreet.selection.comments import read_comments
-    from discreet.selection.reasons import format_step
+    from discreet.selection.step_sentences import as_sentence, format_step
 
     loaded_policy = load_policy(policy)
     table = place_of(source, source_format)
@@ -88,12 +88,14 @@ def select(
         for condition in selection.conditions:
             print(f"Not met: {condition} (section select of {policy}).")
         output.print_verdict(selection.assessment)
-        steps = [(number, format_step(step)) for number, step in enumerate(selection.plan.steps, 1)]
+        steps = [(number, as_sentence(format_step(step))) for number, step in enumerate(selection.plan.steps, 1)]
         output.print_table("Plan", ("step", "description"), steps)
         output.print_limits(selection.assessment.verdicts)
         print_plans(selection)
         for sentence in selection.sentences:
             print(sentence)
+    for warning in selection.assessment.warnings:
+        output.print_message(f"warning: {warning}")
     if selection.interrupted:
         output.print_message(f"interrupted: the best plan so far is written to {out}")
     if not selection.met and selection.standing:

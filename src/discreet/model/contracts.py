@@ -101,6 +101,10 @@ class RiskMeasure(Plugin):
     contribution: ClassVar[tuple[str, str] | None] = None
     """The column of ``per_attribute`` that says what an attribute contributes to the risk, and its meaning; drawn as a chart."""
 
+    at_risk: ClassVar[tuple[str, str] | None] = None
+    """The summary field that counts what is at risk by the measure's own threshold, and words for it with the blank {number} (and
+    {records}) or {percent}: where no limit is set on the measure, people are told how many there are."""
+
     descriptive: ClassVar[Collection[str]] = ()
     """Summary fields that describe the computation or the evidence, not disclosure: a limit on them alone judges nothing."""
 

@@ -11,11 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from discreet import registry
 from discreet.errors import DiscreetError, SourceError
+from discreet.model.policy import Step
 from discreet.report import charts
 from discreet.report.redaction import Redactor
 from discreet.selection.results import Selection
+from discreet.selection.step_sentences import format_step
 
 if TYPE_CHECKING:
     import altair as alt
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
 _MOST_PLANS = 1_000
 _LOG_SCALE_RATIO = 50
 """A scale is logarithmic where the largest number exceeds the smallest by this factor."""
-_NOT_PARAMETERS = ("method", "columns", "enabled", "reason")
 _NO_STEPS = "nothing is masked"
 _LIMITS = {True: "met", False: "not met"}
 
@@ -95,9 +98,11 @@ def _redact_steps(steps: Sequence[Mapping[str, Any]], redactor: Redactor) -> lis
 
 
 def _step_text(step: Mapping[str, Any]) -> str:
-    parameters = ", ".join(f"{name} {value}" for name, value in step.items() if name not in _NOT_PARAMETERS)
-    columns = f" of {', '.join(step['columns'])}" if step.get("columns") else ""
-    return f"{step['method']}{columns}" + (f" ({parameters})" if parameters else "")
+    """What a step does, in words; a step of a file that is none by its form is named only."""
+    try:
+        return format_step(Step.model_validate(dict(step)))
+    except ValidationError:
+        return str(step.get("method", "a step"))
 
 
 def risk_map(rows: Sequence[Mapping[str, Any]], risk: str, loss: str, better: str) -> alt.Chart:

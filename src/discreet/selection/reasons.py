@@ -17,6 +17,7 @@ from discreet.selection.objective import OBJECTIVE
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import LARGEST_CHANGE_OF_EFFECT, MOST_BLANK, TriedPlan
 from discreet.selection.space.dimensions import Space
+from discreet.selection.step_sentences import format_step
 from discreet.selection.steps.classes import smallest_class
 
 GIVEN_UP = "Given up:"
@@ -148,14 +149,6 @@ def _treatment(step: Step) -> str:
         return "released in ranges of near values"
     words = {"remove_identifiers": "taken out", "global_recoding": "blank"}
     return words.get(step.method, "masked together with the keys")
-
-
-def format_step(step: Step) -> str:
-    """A step in words: its method, columns and parameters."""
-    parameters = ", ".join(
-        f"{name} {'yes' if value is True else 'no' if value is False else value}" for name, value in step.parameters.items()
-    )
-    return step.method + (f" of {', '.join(step.columns)}" if step.columns else "") + (f" ({parameters})" if parameters else "")
 
 
 def _regression_notes(assessment: Assessment) -> list[str]:

@@ -41,7 +41,7 @@ _NEVER_SPLIT = word_set(
     engage garage massage sewage stages pages images acreage leverage coverage carriage drainage dosage footage sexton
     essex sussex middlesex unisex racecar grace trace brace terrace surface raced wager lawage bondage foliage cottage village
     language agency agenda agent agents change changes period identity idea hidden valid video android payment manifest
-    statement department measurement management element segment appointment assessment agreement"""
+    statement department export exports exported measurement management element segment appointment assessment agreement"""
 )
 """Words that hold another word by accident: no age in a percentage."""
 _NOT_PEOPLE = word_set(

@@ -1,7 +1,8 @@
 """Column names of quasi-identifiers, ordered by the probability that an intruder knows them.
 
 What anyone can see or hear (sex, ethnicity, region) is nearly always known; what registers and profiles contain (birth date,
-occupation, education) often; what only acquaintances know (hours of work, housing, dates of a stay) seldom.
+occupation, education) often; dates of events (a stay in hospital, an accident, the start of a job) by those around the person;
+what only acquaintances know (hours of work, housing) seldom.
 """
 
 from __future__ import annotations
@@ -183,8 +184,10 @@ KEYS = (
         application date, year of death, month of death, day of death, yrdth, modth, dadth, diagnosis year,
         year of diagnosis, dxyr, yronset, year of onset, year of admission, stintrvw, endintrvw, inwds, inwde,
         follow up date, entry date, exit date, screening date, jail in, jail out, in custody, out custody, offense date,
-        arrest date, compas screening date, sample yr, accept date""",
-        0.05, 0.1),
+        arrest date, compas screening date, sample yr, accept date, accident date, date of accident, incident date,
+        hearing date, date of hearing, court date, trial date, termination date, registration date,
+        graduation date""",
+        0.2, 0.1),
     Kind("place of care", _K, """
         hospital name, hospital id, hospital, clinic, facility, provider, physician, doctor, krankenhaus, klinik,
         hopital, medico, ospedale, sairaala, site, center, centre, practice, ward name, station, medical specialty,

@@ -78,6 +78,10 @@ class IndividualRisk(RiskMeasure):
         "risk": "probability that the record is re-identified",
         "household_risk": "probability that a member of the record's household is re-identified",
     }
+    at_risk: ClassVar[tuple[str, str] | None] = (
+        "high_risk",
+        "{number} of {records} records with an individual risk above its threshold",
+    )
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     keys: tuple[str, ...] = Field(

@@ -70,6 +70,7 @@ class KnownSets(RiskMeasure):
     meaning: ClassVar[Mapping[str, str]] = MEANING
     limit_sentences: ClassVar[Mapping[str, str]] = LIMIT_SENTENCES
     record_meaning: ClassVar[Mapping[str, str]] = RECORD_MEANING
+    at_risk: ClassVar[tuple[str, str] | None] = ("high_risk", "{number} of {records} records at high risk")
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(

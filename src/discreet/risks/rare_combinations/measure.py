@@ -58,6 +58,7 @@ class RareCombinations(RiskMeasure):
         "sets": "the sets of keys whose combination is rare in the record; the first five, and how many more",
     }
     contribution: ClassVar[tuple[str, str] | None] = ("records", "records with a rare combination that contains the attribute")
+    at_risk: ClassVar[tuple[str, str] | None] = ("records", "{number} of {records} records with a rare combination of key values")
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     keys: tuple[str, ...] = Field(default=(), description="quasi-identifiers for dimension; default: role key")

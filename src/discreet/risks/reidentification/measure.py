@@ -97,6 +97,10 @@ class Reidentification(SampledMeasure):
         "prosecutor": "prosecutor risk: 1 / records in the equivalence class",
         "journalist": "journalist risk: 1 / persons of the population with the same key values, or its expected value",
     }
+    at_risk: ClassVar[tuple[str, str] | None] = (
+        "prosecutor_above",
+        "{percent} % of the records with a prosecutor risk above its threshold",
+    )
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     missing: Literal["category", "wildcard"] = Field(

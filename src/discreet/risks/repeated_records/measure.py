@@ -59,6 +59,10 @@ class RepeatedRecords(RiskMeasure):
         "k": 1.0, "min_persons": 1.0, "min_g": 0.0, "mean_g": 0.0, "max_h": 1.0, "over_threshold_share": 1.0,
         "max_probability": 1.0, "mean_probability": 1.0,
     }  # fmt: skip
+    at_risk: ClassVar[tuple[str, str] | None] = (
+        "over_threshold",
+        "{number} of the persons with a re-identification probability above its threshold",
+    )
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
     neutral: ClassVar[Collection[str]] = ("persons", "groups")
     limit_sentences: ClassVar[Mapping[str, str]] = {

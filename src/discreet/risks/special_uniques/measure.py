@@ -77,6 +77,7 @@ class SpecialUniques(RiskMeasure):
         "contribution",
         "sum of the scores of minimal sample uniques with the attribute",
     )
+    at_risk: ClassVar[tuple[str, str] | None] = ("high_risk", "{number} of {records} records with a score above its threshold")
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     keys: tuple[str, ...] = Field(default=(), description="quasi-identifiers whose sets are searched; default: role key")

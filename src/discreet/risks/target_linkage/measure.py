@@ -59,6 +59,10 @@ class TargetLinkage(RiskMeasure):
         "expected_links": "low", "mean": "low", "max": "low", "over_threshold": "low", "marketer": "low", "gain": "low",
     }  # fmt: skip
     worst: ClassVar[Mapping[str, float]] = {"mean": 1.0, "max": 1.0, "over_threshold": 1.0, "marketer": 1.0, "gain": 1.0}
+    at_risk: ClassVar[tuple[str, str] | None] = (
+        "over_threshold",
+        "{percent} % of the targets with a link probability above its threshold",
+    )
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
     neutral: ClassVar[Collection[str]] = (
         "targets",

@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
-from discreet.selection.reasons import format_step
+from discreet.selection.step_sentences import format_step
 from discreet.web.auth.accounts import User
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session

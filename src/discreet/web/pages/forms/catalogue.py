@@ -21,7 +21,10 @@ TITLES = {
     "min_risk_disclosure": "minimum-risk disclosure",
 }
 
-_LINK_HINT = re.compile(r"[;,:] (?:measure the release itself, or )?give the link of mask --link")
+_HINT = re.compile(
+    r"[;,:] (?:measure the release itself, or )?give the link of mask --link|; limits: \{[^{}]*\} would require none"
+)
+"""What a person would write in a file or type: the pages have forms for it."""
 
 
 @cache
@@ -95,14 +98,16 @@ def spell_out(sentence: str) -> str:
 
 
 def without_commands(sentence: str) -> str:
-    """A message without the hint to give a link to a command, because the server stores the link with each release.
+    """A message without hints on commands and files: the server stores the link with each release, and limits are set by forms.
 
     >>> without_commands("it was not measured; give the link of mask --link")
     'it was not measured'
     >>> without_commands("the tables differ; measure the release itself, or give the link of mask --link (off by 1)")
     'the tables differ (off by 1)'
+    >>> without_commands("1 record is at risk, and no limit is set on it; limits: {known_sets.high_risk: 0} would require none")
+    '1 record is at risk, and no limit is set on it'
     """
-    return _LINK_HINT.sub("", sentence)
+    return _HINT.sub("", sentence)
 
 
 def summary(kind: Kind, name: str) -> str:
