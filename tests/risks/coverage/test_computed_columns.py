@@ -48,6 +48,20 @@ def test_a_length_of_stay_is_no_secret_to_those_who_know_both_dates(moments: boo
     assert "give it the role key, mask it, or write accepted" in gap
 
 
+def test_a_few_missing_dates_do_not_hide_how_a_column_is_computed() -> None:
+    """An extract with 1 % of blank dates counted them as 1970-01-01, so that no formula fitted."""
+    rng = np.random.default_rng(6)
+    frame = stays().with_columns(
+        pl.when(pl.Series(rng.random(1_000) < 0.02)).then(None).otherwise(pl.col(name)).alias(name)
+        for name in ("admitted", "discharged", "days")
+    )
+    born = [dt.date(1930, 1, 1) + dt.timedelta(days=int(days)) for days in rng.integers(0, 25_000, 1_000)]
+    frame = frame.with_columns(pl.Series("born", born))
+    data = discreet.read(frame, {"attributes": {name: {"role": "key"} for name in [*KEYS, "born"]}})
+    computed = columns_computed_from(data, [*KEYS, "born"], ["days", "wage"])
+    assert {name: one.rule for name, one in computed.items()} == {"days": "discharged - admitted"}
+
+
 def test_what_is_not_computed_masked_with_the_keys_or_accepted_is_no_gap() -> None:
     accepted = assess(stays(), days={"role": "confidential", "accepted": "the dates are known to nobody"})
     assert accepted.status == "met"

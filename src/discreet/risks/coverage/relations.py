@@ -68,60 +68,15 @@ class Relation:
 
 
 @dataclass(frozen=True, eq=False)
-class Copies:
-    """The released columns at the sampled records, as numbers [records, columns] and as texts, to look for copies in."""
-
-    sample: NDArray[np.int64]
-    numeric: list[str]
-    table: NDArray[np.float64]
-    others: dict[str, pl.Series]
-
-    def find(self, paired: Paired, target: str, hidden: NDArray[np.bool_]) -> str | None:
-        """The released column that holds the true values of at least half of the masked cells of a column, if one does."""
-        truth = paired.true_values(target, self.sample)
-        masked = hidden[self.sample]
-        number = int(masked.sum())
-        shares: dict[str, float] = {}
-        if truth.dtype.is_numeric():
-            values = truth.cast(pl.Float64).to_numpy()[masked]
-            same = (self.table[masked] == values[:, None]).sum(axis=0)
-            shares = {name: int(count) / number for name, count in zip(self.numeric, same, strict=True)}
-        elif truth.dtype != pl.Boolean:
-            known = pl.select(pl.when(pl.Series(masked)).then(pl.lit(truth)))[:, 0]
-            shares = {
-                name: int((column == known).sum()) / number for name, column in self.others.items() if column.dtype == truth.dtype
-            }
-        shares.pop(target, None)
-        best = max(shares, key=lambda name: shares[name], default=None)
-        return best if best is not None and shares[best] >= 0.5 else None
-
-
-def read_copies(paired: Paired, sample: NDArray[np.int64]) -> Copies:
-    """Gather the released columns once for all masked ones."""
-    numeric, columns, others = [], [], {}
-    for name in paired.data.columns:
-        series = paired.released_values(name, sample)
-        if series.dtype.is_numeric():
-            numeric.append(name)
-            columns.append(series.cast(pl.Float64).to_numpy())
-        else:
-            others[name] = series
-    return Copies(sample, numeric, np.stack(columns, axis=1) if columns else np.zeros((len(sample), 0)), others)
-
-
-def equal_cells(left: pl.Series, right: pl.Series) -> NDArray[np.bool_]:
-    """Where two columns say the same; nulls say nothing."""
-    if left.dtype.is_numeric() and right.dtype.is_numeric():
-        left, right = left.cast(pl.Float64), right.cast(pl.Float64)
-    return (left == right).fill_null(value=False).to_numpy()
-
-
-@dataclass(frozen=True, eq=False)
 class Numbers:
-    """The released columns that are numbers or dates and vary: their true values [records, terms] at some sampled records."""
+    """The released columns that are numbers or dates and vary: their true values [records, terms] at some sampled records.
+
+    A number that is empty is 0, as in a sum of amounts. A date that is empty is ``missing``, and in the table their mean.
+    """
 
     terms: list[Term]
     table: NDArray[np.float64]
+    missing: NDArray[np.bool_]
     places: NDArray[np.int64]
 
 
@@ -133,6 +88,7 @@ def read_numbers(paired: Paired, sample: NDArray[np.int64], names: Sequence[str]
     places = sample[np.argsort(paired.order()[sample], kind="stable")]
     terms: list[Term] = []
     columns: list[NDArray[np.float64]] = []
+    empty: list[NDArray[np.bool_]] = []
     for name in paired.data.columns if names is None else names:
         if numbers_of(paired.released_values(name, places[:0])) is None:
             continue
@@ -142,11 +98,16 @@ def read_numbers(paired: Paired, sample: NDArray[np.int64], names: Sequence[str]
             values = read(series)
             if values is None:
                 continue
-            filled = np.nan_to_num(values, nan=0.0)
+            null = np.isnan(values)
+            filled = np.where(null, values[~null].mean() if _is_date(series) and not null.all() else 0.0, values)
             if len(filled) and filled.min() < filled.max():
-                terms.append(Term(label, name, read, bool(np.isnan(values).any())))
+                terms.append(Term(label, name, read, bool(null.any()) and not _is_date(series)))
                 columns.append(filled)
-    return Numbers(terms, np.stack(columns, axis=1) if columns else np.zeros((len(places), 0)), places)
+                empty.append(null & _is_date(series))
+    none = np.zeros((len(places), 0))
+    return Numbers(
+        terms, np.stack(columns, axis=1) if columns else none, np.stack(empty, axis=1) if empty else none.astype(np.bool_), places
+    )
 
 
 def find_relation(paired: Paired, target: str, numbers: Numbers) -> Relation | None:
@@ -157,20 +118,24 @@ def find_relation(paired: Paired, target: str, numbers: Numbers) -> Relation | N
     usable = [at for at, term in enumerate(numbers.terms) if term.source != target]
     rows = np.flatnonzero(~np.isnan(truth))[: max(_MOST_ROWS, 4 * len(usable))]
     terms, table, truth = [numbers.terms[at] for at in usable], numbers.table[rows][:, usable], truth[rows]
+    missing = numbers.missing[rows][:, usable]
     if not terms or len(truth) < _LEAST_ROWS or len(np.unique(truth)) < 3:
         return None
     tolerance = _tolerance(truth)
     half = len(truth) // 2
-    relation = _sparse(terms, table, truth, half, tolerance) or _factors(terms, table, truth, tolerance)
+    relation = _sparse(terms, table, missing, truth, half, tolerance) or _factors(terms, table, truth, tolerance)
     if relation is None and len(terms) > _FEW_TERMS and len(truth) - len(terms) >= _LEAST_ROWS:
         fit = max(half, min(len(truth) - _LEAST_ROWS // 2, 2 * len(terms) + _LEAST_ROWS))
-        relation = _linear(terms, table, truth, fit, tolerance)
+        relation = _linear(terms, table, missing, truth, fit, tolerance)
     return relation
 
 
+def _is_date(series: pl.Series) -> bool:
+    return series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)
+
+
 def _years_of(series: pl.Series) -> NDArray[np.float64] | None:
-    is_date = series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)
-    return series.dt.year().cast(pl.Float64).to_numpy() if is_date else None
+    return series.dt.year().cast(pl.Float64).to_numpy() if _is_date(series) else None
 
 
 def _days_of(series: pl.Series) -> NDArray[np.float64] | None:
@@ -202,8 +167,9 @@ def _tells(result: NDArray[np.float64], truth: NDArray[np.float64], tolerance: f
 
 
 def _sparse(
-    terms: list[Term], table: NDArray[np.float64], truth: NDArray[np.float64], half: int, tolerance: float
-) -> Relation | None:
+    terms: list[Term], table: NDArray[np.float64], missing: NDArray[np.bool_], truth: NDArray[np.float64], half: int,
+    tolerance: float,
+) -> Relation | None:  # fmt: skip
     """Up to three terms, chosen one by one by their correlation with what is left (orthogonal matching pursuit)."""
     centred = table[:half] - table[:half].mean(axis=0)
     norms = np.sqrt(np.square(centred).sum(axis=0))
@@ -214,7 +180,8 @@ def _sparse(
         scores = np.abs(rest @ centred) / norms
         scores[chosen] = -1.0
         chosen.append(int(scores.argmax()))
-        if (relation := _linear([terms[at] for at in chosen], table[:, chosen], truth, half, tolerance)) is not None:
+        relation = _linear([terms[at] for at in chosen], table[:, chosen], missing[:, chosen], truth, half, tolerance)
+        if relation is not None:
             return relation
         basis = np.column_stack((np.ones(half), table[:half, chosen]))
         rest = truth[:half] - basis @ _least_squares(basis, truth[:half])
@@ -222,9 +189,17 @@ def _sparse(
 
 
 def _linear(
-    terms: list[Term], table: NDArray[np.float64], truth: NDArray[np.float64], fit: int, tolerance: float
-) -> Relation | None:
-    """Least squares on the first ``fit`` records, tried on the others; whole coefficients where they do as well."""
+    terms: list[Term], table: NDArray[np.float64], missing: NDArray[np.bool_], truth: NDArray[np.float64], fit: int,
+    tolerance: float,
+) -> Relation | None:  # fmt: skip
+    """Least squares on the first ``fit`` records, tried on the others; whole coefficients where they do as well.
+
+    Records of which a date is missing are left out.
+    """
+    present: NDArray[np.bool_] = np.asarray(~missing.any(axis=1))
+    fit, table, truth = int(present[:fit].sum()), table[present], truth[present]
+    if fit <= table.shape[1] or len(truth) - fit < _LEAST_ROWS // 2:
+        return None
     scale = np.maximum(np.abs(table).max(axis=0), 1e-300)
     basis = np.column_stack((np.ones(len(table)), table / scale))
     solved = _least_squares(basis[:fit], truth[:fit])

@@ -13,10 +13,11 @@ import polars as pl
 from discreet.engine.encoding.columns import encode_series
 from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.model.attribute import Role
+from discreet.risks.coverage.copies import Copies, equal_cells, read_copies
 from discreet.risks.coverage.determinants import COARSE, Determinant, bin_codes, determinants_of
 from discreet.risks.coverage.lookups import Puzzle, best_guess, split
 from discreet.risks.coverage.pairing import Paired
-from discreet.risks.coverage.relations import Copies, Numbers, equal_cells, find_relation, read_copies, read_numbers
+from discreet.risks.coverage.relations import Numbers, find_relation, read_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
