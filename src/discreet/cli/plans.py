@@ -21,10 +21,13 @@ def print_plans(selection: Selection) -> None:
     if selection.choices:
         _print_side_by_side(selection)
     rows = [
-        (plan.name, _round(abs(plan.risk)), _round(plan.loss), plan.kept, _steps(selection.plans[plan.name].steps, format_step))
+        (
+            plan.name, _round(abs(plan.risk)), _round(plan.loss), plan.kept if plan.gaps_examined else "gaps not examined",
+            _steps(selection.plans[plan.name].steps, format_step),
+        )
         for plan in selection.frontier
-    ]
-    output.print_table("Frontier", ("plan", *selection.axes, "meets the limits without gaps", "steps"), rows)
+    ]  # fmt: skip
+    output.print_table("Frontier", ("plan", *selection.axes, "meets the limits, adds no gaps", "steps"), rows)
     losses = {plan.name: plan.loss for plan in selection.placed}
     dominated = sorted(selection.explain_dominated().items(), key=lambda item: losses[item[0]])
     if dominated:

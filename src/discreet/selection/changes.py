@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from discreet.model.score import Score
 from discreet.selection.objective import OBJECTIVE
 
+NOTHING_CHANGED = "No value of a released column is changed."
 _MOST_ATTRIBUTES = 8
 """Attributes that sentences name, those with the largest penalty first; of the others they give the number."""
 
@@ -47,7 +48,7 @@ def attribute_changes(losses: Mapping[str, Score], records: int) -> dict[str, At
 def describe_changes(changes: Mapping[str, AttributeChange]) -> list[str]:
     """What a plan gives up, attribute by attribute, those with the largest penalty first."""
     if not changes:
-        return ["Nothing is given up: every value is released as it is."]
+        return [NOTHING_CHANGED]
     sentences = [f"{name}: {_describe_change(change)}." for name, change in list(changes.items())[:_MOST_ATTRIBUTES]]
     rest = list(changes.values())[_MOST_ATTRIBUTES:]
     if rest:

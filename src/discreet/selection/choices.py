@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self, get_args
 
 from discreet.model.policy import Plan
-from discreet.selection.changes import AttributeChange, describe_changes
+from discreet.selection.changes import AttributeChange, describe_changes, format_share
 from discreet.selection.frontier import MapPoint, dominates
 from discreet.selection.options import Preference, SelectOptions
 from discreet.selection.outcome import Outcome, TriedPlan
@@ -110,8 +110,23 @@ def three_plans(named: Mapping[str, TriedPlan], options: SelectOptions, worst: f
         name = next(name for name, plan in named.items() if plan is best)
         same = [choice.title for choice in choices if choice.name == name]
         sentences = [f"The same plan as {same[0]}."] if same else describe_changes(best.outcome.changes)
+        if title == "safest":
+            sentences += _describe_safer(named, best)
         choices.append(_make_choice(title, name, best, sentences))
     return tuple(choices)
+
+
+def _describe_safer(named: Mapping[str, TriedPlan], best: TriedPlan) -> list[str]:
+    """A sentence if a plan with less risk was passed over because it suppresses most of a key."""
+    safer = [
+        (plan.outcome.risk, name, plan)
+        for name, plan in named.items()
+        if plan.outcome.meets_limits and not plan.outcome.gaps and plan.outcome.risk < best.outcome.risk
+    ]
+    if not safer or best.outcome.blank_keys >= min(plan.outcome.blank_keys for _, _, plan in safer):
+        return []
+    _, name, plan = min(safer, key=lambda entry: entry[:2])
+    return [f"Less risk has {name}, which suppresses {format_share(plan.outcome.blank)} of a key."]
 
 
 def _make_choice(title: Preference, name: str, tried: TriedPlan, sentences: Sequence[str]) -> PlanChoice:

@@ -77,7 +77,13 @@ def assess_best_plan(
     # plans have the numbers that on_trial was called with, those tried on the sample first
     named = {f"plan {number}": plan for number, plan in enumerate(tried, len(tried_on_sample) + 1)}
     points = [
-        MapPoint(name, plan.outcome.risk, plan.outcome.loss, plan.outcome.is_acceptable)
+        MapPoint(
+            name,
+            plan.outcome.risk,
+            plan.outcome.loss,
+            plan.outcome.is_acceptable,
+            gaps_examined=plan.outcome.gaps is not None or not plan.outcome.meets_limits,
+        )
         for name, plan in named.items()
         if plan.outcome.error is None
     ]

@@ -28,6 +28,8 @@ class MapPoint:
     kept: bool = True
     """Whether the release meets every limit."""
     dominated: bool = False
+    gaps_examined: bool = True
+    """False for a release that meets every limit, of which nobody looked for the gaps in the evidence that it adds."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -12,7 +12,7 @@ from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Step
 from discreet.model.results import Assessment
-from discreet.selection.changes import describe_changes, format_share
+from discreet.selection.changes import NOTHING_CHANGED, describe_changes, format_share
 from discreet.selection.objective import OBJECTIVE
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import LARGEST_CHANGE_OF_EFFECT, MOST_BLANK, TriedPlan
@@ -42,7 +42,8 @@ def explain_choice(
     meeting = [plan for plan in tried if plan.outcome.meets_limits]
     errors = Counter(plan.outcome.error for plan in tried if plan.outcome.error is not None)
     sentences = [
-        f"{len(tried):,} plans were measured on all {assessment.records_before:,} records; {len(meeting):,} meet every limit"
+        f"{len(tried):,} plans were measured on all {assessment.records_before:,} records; {len(meeting):,} "
+        f"{'meets' if len(meeting) == 1 else 'meet'} every limit"
         + (f", {errors.total():,} cannot run on these data" if errors else "")
         + "."
     ]
@@ -85,7 +86,8 @@ def explain_choice(
     else:
         sentences.append(f"No plan meets every limit; this is the closest: {numbers}.")
     if chosen.outcome.error is None:
-        sentences += [f"{GIVEN_UP} {sentence}" for sentence in describe_changes(chosen.outcome.changes)]
+        changes = describe_changes(chosen.outcome.changes)
+        sentences += changes if changes == [NOTHING_CHANGED] else [f"{GIVEN_UP} {sentence}" for sentence in changes]
     sentences += [f"{GIVEN_UP} {note}." for note in _regression_notes(assessment)]
     sentences += [f"{verdict.sentence}." for verdict in assessment.verdicts]
     if not meeting:

@@ -97,8 +97,9 @@ def test_suppressed_states_are_read_back_from_other_members_of_the_household(rng
     expected = sum((h, s) in visible for h, s, b in zip(hh, state, blanked, strict=True) if b)
     assert expected > 50
     assert found.coverage["read_back"] == expected
-    assert f"{expected:,} of {blanked.sum():,} masked values of 'state' stand in another row with the same 'hh'" in " ".join(
-        found.gaps
+    assert (
+        f"{expected:,} of {blanked.sum():,} masked values of 'state' are shown by other rows with the same released value of 'hh'"
+        in " ".join(found.gaps)
     )
     assert found.status == "incomplete"
 

@@ -93,8 +93,9 @@ class Findings:
         ]
         concerns += [_restored(finding, finding.column in self.removed) for finding in self.restorable]
         concerns += [
-            f"{_few(finding.cells)} of {_few(finding.masked)} masked values of '{finding.column}' stand in another row with the "
-            f"same '{finding.group}', where the column does not vary: mask it for whole groups, or remove the group's number"
+            f"{_few(finding.cells)} of {_few(finding.masked)} masked values of '{finding.column}' are shown by other rows with "
+            f"the same released value of '{finding.group}', in which it does not vary: mask it in all rows of such "
+            f"a group, mask '{finding.group}' further, or remove '{finding.group}'"
             for finding in self.shown_again
         ]
         return concerns
@@ -174,7 +175,7 @@ class Findings:
         if back is not None and back.clear:
             concerns.append(f"{back.share:.1%} restored from {_from(back)}")
         if given is not None:
-            concerns.append(f"{_few(given.cells)} values stand in another row with the same '{given.group}'")
+            concerns.append(f"{_few(given.cells)} values are shown by rows with the same '{given.group}'")
         return {
             "attribute": name,
             "released": released,
