@@ -43,6 +43,23 @@ def test_a_group_of_a_recoded_column_lists_values_and_no_groups(step: dict[str, 
     assert contains(after.codes, before.codes[release.records]).all(), "every label holds the true value"
 
 
+def test_labels_of_a_hierarchy_are_written_as_their_members_in_ranges_of_categories() -> None:
+    """Balanced ranges published '{5020|6\\*\\*\\*|7000}' and '{Cook|\\{direction\\|Waiter\\}}'."""
+    codes = ["5020", "6010", "6020", "7000", "8000"]
+    groups = [{"5020": ["5020"], "6***": ["6010", "6020"], "{7000|8000}": ["7000", "8000"]}]
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame({"code": rng.choice(codes, 40, p=[0.6, 0.1, 0.1, 0.1, 0.1])})
+    data = discreet.read(frame, {"attributes": {"code": {"role": "key", "hierarchy": {"groups": groups}}}})
+    step = {"method": "balanced_partition", "columns": ["code"], "criterion": "records", "k": 12}
+    release = generate(data, Policy.from_dict({"plan": {"steps": [step]}}).plan).masked
+    labels = release.frame["code"].unique().to_list()
+    assert not any("\\" in label for label in labels), labels
+    before, after = encode_series(data.frame["code"]), encode_series(release.frame["code"])
+    contains = read_containment(before, after, cells=release.cells.get("code")).contains
+    assert contains(after.codes, before.codes[release.records]).all()
+    assert "{6***|7000|8000}" in labels
+
+
 def test_a_value_of_the_original_that_looks_like_a_group_stays_a_value() -> None:
     data = discreet.read(pl.DataFrame({"code": ["{a|b}", "c", "c"]}), {"attributes": {"code": {"role": "key"}}})
     labels = pl.Series("code", [r"{c|\{a\|b\}}"] * 3)

@@ -19,7 +19,7 @@ from discreet.engine.cells.range_ends import round_ends_outward
 from discreet.engine.encoding.columns import Column, encode
 from discreet.errors import DataError
 from discreet.model.attribute import Level, text_forms
-from discreet.model.cells import Group
+from discreet.model.cells import Group, Prefix, parse_cell, union
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -164,6 +164,9 @@ def _category_writer(axis: Axis, values: list[Any]) -> Callable[[int, int], str]
     runs_by_start: dict[int, list[tuple[int, str]]] = {}
     for first, last, label in axis.runs:
         runs_by_start.setdefault(first, []).append((last, label))
+    # a label of the hierarchy that is itself a group or pattern, such as {Cook|Waiter} or 48**, is written as its members
+    of_hierarchy = {text for _, _, text in axis.runs}
+    cells = {text: cell for text in of_hierarchy if isinstance(cell := parse_cell(text, "text"), Group | Prefix)}
     # escaped as the grammar of cells requires, once per label
     escaped = {
         text: str(Group(frozenset([text])))[1:-1]
@@ -176,6 +179,8 @@ def _category_writer(axis: Axis, values: list[Any]) -> Callable[[int, int], str]
             end, text = next((run for run in runs_by_start.get(first, ()) if run[0] <= last), value_texts[first])
             labels.append(text)
             first = end + 1
+        if len(labels) > 1 and not cells.keys().isdisjoint(labels):
+            return str(union([cells.get(text, text) for text in labels], "text"))
         return labels[0] if len(labels) == 1 else "{" + "|".join([escaped[text] for text in sorted(labels)]) + "}"
 
     return write
