@@ -52,7 +52,7 @@ def _print_side_by_side(selection: Selection) -> None:
     ]
     rows += [(f"  {part}", *(_round(choice.parts[part]) for choice in choices)) for part in choices[0].parts]
     rows += [(limit, *(_measured(choice, limit) for choice in choices)) for limit in limits]
-    rows.append(("most of a key suppressed", *(format_share(choice.blank) for choice in choices)))
+    rows.append(("most suppressed key", *(format_share(choice.blank) for choice in choices)))
     rows.append(("steps", *(_steps(choice.plan.steps, format_step) for choice in choices)))
     texts = [tuple(output.format_cell(cell) for cell in row) for row in rows]
     # the assessment of the chosen plan may have run out of time where its trial did not
