@@ -87,6 +87,8 @@ def select(
     else:
         for condition in selection.conditions:
             print(f"Not met: {condition} (section select of {policy}).")
+        if selection.conditions:
+            print("The limits by themselves:")
         output.print_verdict(selection.assessment)
         steps = [(number, as_sentence(format_step(step))) for number, step in enumerate(selection.plan.steps, 1)]
         output.print_table("Plan", ("step", "description"), steps)
