@@ -13,6 +13,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
+from discreet.engine.recognition.compound_heads import find_last_part
 from discreet.engine.recognition.confidential_names import CONFIDENTIALS
 from discreet.engine.recognition.health_names import DRUG_STEMS
 from discreet.engine.recognition.identifier_names import IDENTIFIERS, WEIGHTS
@@ -61,6 +62,8 @@ _NUMBER = re.compile(r"^(?:no|nr|num)(?:\[a-z\]\*)?$")
 _LEAST_ABBREVIATED = 4
 """Letters that are left of an abbreviated name."""
 _SHORT = frozenset({"id", "no", "nr", "dx", "rx", "wt"})
+_NORDIC_WAGE = re.compile(r"l[öø]n(?![^\W\d_])", re.IGNORECASE)
+"""Swedish and Danish wages, which without their accent are longitudes."""
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
@@ -118,6 +121,9 @@ def look_up_name(name: str) -> Naming:
     if (expanded := _expand_abbreviations(plain.lower())) is not None:
         return Naming(name_words, *expanded)
     if best is None or best[0].weak:
+        last_part = next((part for word in reversed(name_words) if (part := find_last_part(word)) is not None), None)
+        if last_part is not None:
+            return Naming(name_words, _phrases()[(last_part,)], last_part)
         stem = next((word for word in name_words if len(word) >= 7 and word.endswith(DRUG_STEMS)), None)
         if stem is not None:
             return Naming(name_words, next(kind for kind in CONFIDENTIALS if kind.name == "medication"), stem)
@@ -192,7 +198,7 @@ def _share_explained(words: list[str], phrase: str) -> float:
 
 def _without_accents(name: str) -> str:
     """The name without accents, and with umlauts as plain letters."""
-    out = name.replace("ß", "ss")
+    out = _NORDIC_WAGE.sub("lonn", unicodedata.normalize("NFC", name).replace("ß", "ss"))
     for umlaut, written in zip("äöüÄÖÜ", ("a", "o", "u", "A", "O", "U"), strict=True):
         out = out.replace(umlaut, written)
     out = out.replace("ø", "o").replace("Ø", "O").replace("æ", "ae").replace("Æ", "Ae")

@@ -17,28 +17,33 @@ IDENTIFIERS = (
         prenom, nom de famille, nom complet, vorname, nachname, familienname, geburtsname, apellido, apellidos,
         primer apellido, segundo apellido, cognome, sobrenome, voornaam, achternaam, etunimi, sukunimi, fornamn,
         efternamn, fornavn, etternavn, efternavn, fname, lname, mname, initials, person name, patient name,
-        contact name, signature"""),
+        contact name, signature,
+        benutzername, rufname, spitzname, kundenname, patientenname, mitarbeitername"""),
     Kind("national number", _I, """
         ssn, social security, social security number, soc sec, soc sec id, national id, national number,
         national insurance, nino, nhs number, nhs no, nhs, tax id, tin, taxpayer id, itin, hetu, henkilotunnus,
         personnummer, personal number, personal identity, fodselsnummer, cpr, cpr nummer, bsn, burgerservicenummer,
         codice fiscale, dni, nie, nif, nir, numero de securite sociale, steuer id, steuernummer,
         sozialversicherungsnummer, sin, pesel, rijksregisternummer, cpf, aadhaar, curp, identity card, id card, svnr,
-        ahv"""),
+        ahv,
+        versicherungsnummer, rentenversicherungsnummer, krankenversicherungsnummer"""),
     Kind("document number", _I, """
         passport, passport number, reisepass, passeport, pasaporte, driver license, drivers license, driving licence,
         license number, licence number, license plate, number plate, plate number, vin, vehicle id, kennzeichen,
         visa number, medical record number, mrn, health plan number, medicare number, beneficiary number,
-        certificate number"""),
+        certificate number,
+        ausweisnummer, passnummer"""),
     Kind("e-mail address", _I, """
         email, e mail, mail, email address, correo, courriel, sahkoposti, epost"""),
     Kind("phone number", _I, """
         phone, phone number, telephone, tel, mobile, mobile phone, cell phone, cell, fax, telefon, telefono, telefone,
-        puhelin, handy, portable, telephone number, phone no, tel no"""),
+        puhelin, handy, portable, telephone number, phone no, tel no,
+        telefonnummer, handynummer, mobilnummer, telefonnr"""),
     Kind("address", _I, """
         address, street, street address, street number, street name, house number, home address, mailing address, addr,
         adresse, direccion, indirizzo, endereco, adres, osoite, adress, strasse, calle, straat, katuosoite, hausnummer,
-        huisnummer, apartment number, apt, po box, postal address, address line"""),
+        huisnummer, apartment number, apt, po box, postal address, address line,
+        anschrift"""),
     Kind("account number", _I, """
         iban, account, account number, account no, bank account, acct, bic, credit card, card number, kontonummer,
         konto, cuenta, compte, rekeningnummer, routing number, policy number, loyalty number,
@@ -67,7 +72,8 @@ IDENTIFIERS = (
         bib number, ticket number, sno, s no, sr no, obs number, observation, license no, permit number, idp, childid,
         child id, pupil number, pupil nr, pupil no, pupil id, student nr, case nr, participant nr, participant no,
         respondent no, respondent nr, employee nr, member nr, subject nr, donor number, registration no, studyid,
-        respid, resp id, subjectid""",
+        respid, resp id, subjectid,
+        patientennummer, mitgliedsnummer, vertragsnummer, matrikelnr, mitarbeiternummer, schuelernummer""",
         coded=True, weak=True),
     Kind(HOUSEHOLD_ID, Role.HOUSEHOLD, """
         household number, household id, household seq, h seq, family id, family number, hh id, hhid, hid, hh, hhno,
