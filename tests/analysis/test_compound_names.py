@@ -13,7 +13,8 @@ COMPOUNDS = {
     "income": """Jahreslohn Monatslohn Bruttolohn Nettolohn Stundenlohn Jahresgehalt Grundgehalt Monatsgehalt Bruttoverdienst
         Arbeitsentgelt Nettoeinkommen Vergütung Altersrente årslön månadslön Lön timløn løn årslønn bruttoinntekt årsinkomst
         årsindkomst jaarloon maandsalaris uurloon jaarinkomen kuukausipalkka vuositulot retribuzione nómina""",
-    "disease": "Krankheitstage Fehltage Hauptdiagnose Vorerkrankung grundsjukdom",
+    "sick leave": "Krankheitstage Fehltage",
+    "disease": "Hauptdiagnose Vorerkrankung grundsjukdom",
     "treatment": "Verweildauer Vorbehandlung Chemotherapie",
     "region": "Wohnort Arbeitsort Unfallort Wohngemeinde Heimatkanton Geburtsstadt woonplaats bostedskommune",
     "country": "Geburtsort Herkunftsland Heimatstaat geboorteland födelseland Staatsbürgerschaft",

@@ -29,7 +29,6 @@ HEADS_BEHIND = {
     "abschluss": "hochschul berufs bildungs studien universitats universitaets ausbildungs",
     "sprache": "erst zweit haus familien umgangs heimat haupt",
     "vermoegen": "gesamt netto brutto geld privat haushalts",
-    "gewicht": "stichproben personen haushalts design querschnitts befragungs hochrechnungs",
 }
 """Parts with other meanings (Sauerstoffgehalt, Antwort, Schalter), and the words behind which they have this one."""
 _OTHER_WORDS = word_set("saloon balloon")

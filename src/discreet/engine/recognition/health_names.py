@@ -31,12 +31,14 @@ HEALTH = (
         metastases, tumor grade, tumor size, lymph nodes, nodes, karnofsky, karno, ecog, stage of disease, cancer stage,
         morbidity, gesundheit, nervous breakdown, nervousbreak, cmv, gvhd, vital status, deceased, dead, died, death,
         mortality, alive, survived, survival, survival time, fustat, futime, follow up time, time to event,
-        time to death, time to relapse, sick days, sick leave, illdays, act days, days ill, disease severity, severity,
-        apgar, premature, premie, preterm, lbw, low birth weight, lowbirthweight, gestation, gestational age,
-        malnutrition, stunting, wasting, vision, hearing, dental, caries,
-        krankheitstage, krankentage, fehltage, fehlzeiten, krankmeldung, krankmeldungen, krankschreibung,
-        arbeitsunfaehigkeit, jours de maladie, dias de enfermedad, giorni di malattia, ziekteverzuim, sjukdagar,
-        sykedager, sygedage, sairauspoissaolot""", 0.001, 1.0),
+        time to death, time to relapse, disease severity, severity, apgar, premature,
+        premie, preterm, lbw, low birth weight, lowbirthweight, gestation, gestational age,
+        malnutrition, stunting, wasting, vision, hearing, dental, caries""", 0.001, 1.0),
+    Kind("sick leave", _S, """
+        sick days, sick leave, illdays, act days, days ill, krankheitstage, krankentage, fehltage, fehlzeiten,
+        krankmeldung, krankmeldungen, krankschreibung, arbeitsunfaehigkeit, jours de maladie, dias de
+        enfermedad, giorni di malattia, ziekteverzuim, sjukdagar, sykedager, sygedage, sairauspoissaolot""",
+        0.001, 1.0),
     Kind("stigmatised disease", _S, """
         hiv, hiv status, aids, std, sti, syphilis, chlamydia, gonorrhea, mental, mental health, mental illness,
         depression, depress, depressed, depressive, cesd, bdi, phq, phq9, gad7, anxiety, anxious, stress, ptsd, bipolar,
