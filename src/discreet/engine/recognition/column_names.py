@@ -16,6 +16,7 @@ from functools import cache
 from discreet.engine.recognition.compound_heads import find_last_part
 from discreet.engine.recognition.confidential_names import CONFIDENTIALS
 from discreet.engine.recognition.health_names import DRUG_STEMS
+from discreet.engine.recognition.household_numbers import numbers_households
 from discreet.engine.recognition.identifier_names import IDENTIFIERS, WEIGHTS
 from discreet.engine.recognition.key_names import KEYS
 from discreet.engine.recognition.name_rules import PERSON_NAME, RECORD_ID, Kind, word_set
@@ -118,6 +119,8 @@ def look_up_name(name: str) -> Naming:
         if candidate and (best is None or (best[0].weak and not candidate[0].weak)):
             best = (*candidate, _share_explained(parts, candidate[1]))
     name_words = tuple(dict.fromkeys([*camel, *together]))
+    if numbers_households(plain):
+        return Naming(name_words, _phrases()[("household", "number")], "household number")
     if (expanded := _expand_abbreviations(plain.lower())) is not None:
         return Naming(name_words, *expanded)
     if best is None or best[0].weak:

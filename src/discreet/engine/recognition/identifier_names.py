@@ -92,8 +92,7 @@ WEIGHTS = (
         final wt, sampwt, samp wt, sampweight, samplingweight, fweight, aweight, iweight, wtint, wtmec, survey wt,
         svy weight, person wt, hh weight, hhweight, household wt, weighting, weights, population weight,
         calibration weight, earnwt, wtfinl, wtsupp, inclusion probability, expansion, peso, paino, vikt, vekt, vaegt,
-        stichprobengewicht,
-        personengewicht, haushaltsgewicht, designgewicht, querschnittsgewicht, laengsschnittgewicht, befragungsgewicht,
-        hochrechnungsgewicht, peso muestral, factor de ponderacion, poids de sondage, poids individuel,
-        peso campionario, coefficiente di ponderazione"""),
+        stichprobengewicht, personengewicht, haushaltsgewicht, designgewicht, querschnittsgewicht, laengsschnittgewicht,
+        befragungsgewicht, hochrechnungsgewicht, peso muestral, factor de ponderacion, poids de sondage,
+        poids individuel, peso campionario, coefficiente di ponderazione"""),
 )  # fmt: skip

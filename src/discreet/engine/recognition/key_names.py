@@ -97,7 +97,8 @@ KEYS = (
         number of persons, live with, livewith, living with, living arrangement, twins, twin, birth order, brthord,
         brother, sister, brothers, sisters, siblings number, children under, agpop, momdad, sinmom, stepparent,
         single parent, lone parent, household composition, hh type, personas hogar,
-        kinderzahl, kinderanzahl, familiengroesse""", 0.3),
+        taille du menage, taille menage, nb personnes menage, tamano del hogar, tamano hogar, huishouden,
+        hushall, kotitalous, nucleo familiare, gezinsgrootte, kinderzahl, kinderanzahl, familiengroesse""", 0.3),
     Kind("relation to head", _K, """
         relationship, relation, relat, family relationship, relationship to head, relation to head, rel head, relhead,
         hh relation, household head, head of household, hh head, relate, verwandtschaft""", 0.3, coded=True),
