@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 
 from discreet.analysis.analyzer import profile_table
-from discreet.engine.recognition.column_names import _phrases, look_up_name
+from discreet.engine.recognition.column_names import look_up_name
 from discreet.engine.recognition.compound_heads import HEADS_BEHIND, SAFE_HEADS
+from discreet.engine.recognition.vocabulary import phrases
 from discreet.model.microdata import Microdata
 
 COMPOUNDS = {
@@ -67,7 +68,7 @@ def test_longitudes_and_other_words_are_no_nordic_wages(name, kind):
 
 
 def test_every_last_part_is_a_name_of_the_vocabulary():
-    assert {(head,) for head in (*SAFE_HEADS, *HEADS_BEHIND)} <= set(_phrases())
+    assert {(head,) for head in (*SAFE_HEADS, *HEADS_BEHIND)} <= set(phrases())
 
 
 @pytest.mark.parametrize("name", ["Jahreslohn", "maandsalaris", "årslön", "Monatsgehalt"])

@@ -16,6 +16,7 @@ from discreet.analysis.neighbours import count_stems, find_follow_up, kind_of_st
 from discreet.analysis.relations import Derivation
 from discreet.analysis.roles import Surroundings, is_unexplained, propose_role
 from discreet.analysis.writing_dates import find_followed_events
+from discreet.engine.recognition import identifiers
 from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
 from discreet.engine.recognition.name_rules import Kind, word_set
 from discreet.engine.recognition.value_facts import Facts
@@ -42,6 +43,8 @@ def propose_roles(facts: Sequence[Facts], levels: Sequence[ProposedLevel], deriv
                     "name", kind, _AFFIX_WEIGHT, f"column name without its prefix or suffix ('{rest}') matches '{kind.name}'"
                 )
             )
+        if column.is_text and identifiers.by_uniqueness(column) is not None:
+            continue  # texts that single records have are stronger evidence than parts of a name
         if not own and (stem := kind_of_stem(column.name, stems)) is not None:
             kind, text = stem
             sentence = f"its name begins with '{text}' as those of its neighbours do, which matches '{kind.name}'"

@@ -60,7 +60,7 @@ CONFIDENTIALS = (
         unemployment insurance, unemployment benefit, job loss, joblost, laid off, social security income,
         calworks""", 0.01, 0.6),
     Kind("tax", _S, """
-        tax, taxes, tax filer status, filer, filing status, deduction, deductions, steuer, impot, impuesto, tassa, vero,
+        tax, taxes, tax filer status, filer, filing status, deduction, deductions, steuer, steuern, impot, impuesto, tassa, vero,
         mtr, marginal tax rate""", 0.005, 0.7),
     Kind("crime", _S, """
         crime, crimes, criminal, criminal record, conviction, convictions, convicted, conv, arrest, arrests, arrested,

@@ -32,7 +32,10 @@ IDENTIFIERS = (
         license number, licence number, license plate, number plate, plate number, vin, vehicle id, kennzeichen,
         visa number, medical record number, mrn, health plan number, medicare number, beneficiary number,
         certificate number,
-        ausweisnummer, passnummer"""),
+        ausweisnummer, passnummer, licence plate, licence plate number, license plate number, registration plate,
+        car plate, vehicle plate, vehicle registration, plate no, plate nr, car registration, reg plate, immatriculation,
+        plaque d immatriculation, kenteken, targa, nummernschild, autokennzeichen, kfz kennzeichen, nummerplade,
+        rekisterinumero, registreringsnummer"""),
     Kind("e-mail address", _I, """
         email, e mail, mail, email address, correo, courriel, sahkoposti, epost"""),
     Kind("phone number", _I, """
