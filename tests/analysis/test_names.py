@@ -1,11 +1,15 @@
 """Kinds of attributes recognised by column names, in several languages and spellings; and words that only contain such names."""
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.analysis.analyzer import profile_table
 from discreet.analysis.families import TableNames, kind_without_affix
+from discreet.engine.recognition.abbreviations import complete_truncated_word
 from discreet.engine.recognition.column_names import look_up_name
+from discreet.model.microdata import Microdata
 
 NAMES_BY_KIND = {
     "name": "Name NAME nombre navn mother_name",
@@ -78,3 +82,30 @@ def test_one_letter_in_front_counts_beside_the_plain_name_or_a_second_letter_onl
     found = kind_without_affix("mothage", TableNames(["mothage"]))
     assert found is not None
     assert (found[0].name, found[1]) == ("age", "age")
+
+
+@pytest.mark.parametrize(
+    "word", ["plate", "status", "under", "never", "still", "organ", "light", "condo", "gross", "minor", "spell"]
+)
+def test_a_whole_word_is_not_the_beginning_of_another(word: str) -> None:
+    assert complete_truncated_word(word) is None
+
+
+@pytest.mark.parametrize("word", ["disea", "karnof", "perfor", "enroll", "attend", "protest", "aufnahme"])
+def test_a_word_cut_short_is_the_beginning_of_another(word: str) -> None:
+    assert complete_truncated_word(word) is not None
+
+
+PLATES = [f"W-{10_000 + 37 * at % 89_999}{chr(65 + at % 26)}{chr(65 + at % 7)}" for at in range(400)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["plate", "platel", "perfor", "platel_a", "license_plate", "licence plate", "Kennzeichen", "Autokennzeichen", "plate_no"],
+)
+def test_codes_that_single_records_have_are_identifiers_whatever_the_beginning_of_a_word_says(name: str) -> None:
+    people = {"sex": ["f", "m"] * 200, "age": [18 + at % 60 for at in range(400)]}
+    frame = pl.DataFrame(
+        {**people, name: PLATES, "platel_b": [at % 90 for at in range(400)], "platel_c": [at % 80 for at in range(400)]}
+    )
+    assert profile_table(Microdata(frame))[name].attribute.role == "identifier"

@@ -137,6 +137,15 @@ def test_markers_are_read_as_missing_values(tmp_path: Path) -> None:
     assert frame.rows() == [(None, 1, "x"), (3, None, None), (5, None, "-9")]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("policy", [{"attributes": {"wage": {"missing": ["99"]}}}, {"missing": ["99", "-9"]}])
+def test_a_whole_number_marks_missing_values_among_fractions(tmp_path: Path, suffix: str, policy: dict[str, Any]) -> None:
+    table = pl.DataFrame({"wage": [1.5, 99.0, 2.25]})
+    path = tmp_path / f"wages.{suffix}"
+    table.write_csv(path) if suffix == "csv" else table.write_parquet(path)
+    assert read_source(path, Policy.from_dict(policy)).frame["wage"].to_list() == [1.5, None, 2.25]
+
+
 def test_types_are_inferred(tmp_path: Path) -> None:
     text = (
         "b,d,t,z,n,f,inf,mixed,long,exact\n"

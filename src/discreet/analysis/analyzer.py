@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from discreet.analysis.date_differences import find_date_differences
 from discreet.analysis.event_dates import describe_singling_out
 from discreet.analysis.hierarchies import propose_hierarchy
 from discreet.analysis.levels import ProposedLevel, propose_level
@@ -44,7 +45,7 @@ def profile_table(data: Microdata) -> Profile:
     """
     facts, markers, like_missing = facts_without_markers(data)
     levels = [propose_level(column) for column in facts]
-    derivations = find_derivations(facts)
+    derivations = find_derivations(facts) | find_date_differences(facts, levels)
     findings = propose_roles(facts, levels, derivations)
     policy_attributes = data.policy.attributes
     findings = _assign_person_role(facts, findings, policy_attributes)

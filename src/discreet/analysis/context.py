@@ -14,7 +14,7 @@ _PERSON_SCORES = {
     "substance use": 1.0, "medication": 0.5, "treatment": 1.0, "laboratory result": 0.7, "reproduction": 1.0, "politics": 0.7,
     "crime": 0.7, "hours of work": 0.7, "school": 0.7, "citizenship": 1.0, "orientation": 1.5, "benefit": 0.7, "disability": 1.0,
     "body weight": 1.0, "insurance": 0.7, "attitude": 0.7, "e-mail address": 1.0, "phone number": 1.0, "union": 0.7,
-    "veteran": 0.7, "wealth and debt": 0.5, "performance": 0.5, "school year": 0.5, "household id": 2.0,
+    "veteran": 0.7, "wealth and debt": 0.5, "performance": 0.5, "school year": 0.5, "household id": 2.0, "sick leave": 1.0,
     "address": 0.5, "looks": 0.5,
 }  # fmt: skip
 """How strongly a kind of column says that the records are people."""

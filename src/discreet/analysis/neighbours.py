@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from discreet.engine.recognition.column_names import complete_truncated_word, look_up_name
+from discreet.engine.recognition.abbreviations import complete_truncated_word
+from discreet.engine.recognition.column_names import look_up_name
 from discreet.engine.recognition.name_rules import Kind, word_set
 from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Role

@@ -40,6 +40,8 @@ class Derivation:
 
     sources: tuple[str, ...]
     sentence: str
+    between_dates: bool = False
+    """Whether it is the time between two dates, which whoever knows both dates knows."""
 
 
 def find_derivations(facts: Sequence[Facts]) -> dict[str, Derivation]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from discreet.analysis.context import FOLLOW_UP, is_about_people, is_about_things
+from discreet.analysis.date_differences import propose_for_difference
 from discreet.analysis.event_dates import propose_for_dates
 from discreet.analysis.evidence import KIND_BY_NAME, Evidence, collect_evidence, combine, holds_days
 from discreet.analysis.families import TableNames, find_indicator_families, kind_without_affix
@@ -15,6 +16,7 @@ from discreet.analysis.neighbours import count_stems, find_follow_up, kind_of_st
 from discreet.analysis.relations import Derivation
 from discreet.analysis.roles import Surroundings, is_unexplained, propose_role
 from discreet.analysis.writing_dates import find_followed_events
+from discreet.engine.recognition import identifiers
 from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
 from discreet.engine.recognition.name_rules import Kind, word_set
 from discreet.engine.recognition.value_facts import Facts
@@ -41,6 +43,8 @@ def propose_roles(facts: Sequence[Facts], levels: Sequence[ProposedLevel], deriv
                     "name", kind, _AFFIX_WEIGHT, f"column name without its prefix or suffix ('{rest}') matches '{kind.name}'"
                 )
             )
+        if column.is_text and identifiers.by_uniqueness(column) is not None:
+            continue  # texts that single records have are stronger evidence than parts of a name
         if not own and (stem := kind_of_stem(column.name, stems)) is not None:
             kind, text = stem
             sentence = f"its name begins with '{text}' as those of its neighbours do, which matches '{kind.name}'"
@@ -119,24 +123,28 @@ def _surroundings(facts: Sequence[Facts], evidence: Sequence[list[Evidence]], *,
 
 
 def _inherit_roles(facts: Sequence[Facts], findings: list[Finding], derived: Mapping[str, Derivation]) -> list[Finding]:
-    """Columns that nothing else explains take the role of the column that they are computed from."""
+    """Columns that nothing else explains take the role of the column that they are computed from, which may be computed too."""
     by_name = {column.name: finding for column, finding in zip(facts, findings, strict=True)}
-    result = []
-    for column, finding in zip(facts, findings, strict=True):
-        derivation = derived.get(column.name)
-        decided = finding.confidence > _UNDECIDED and not is_unexplained(finding)
-        if derivation is None or decided or finding.role in (Role.IDENTIFIER, Role.WEIGHT):
-            result.append(finding)
-            continue
-        sources = [
-            by_name[name]
-            for name in derivation.sources
-            if by_name[name].role not in (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD)
-        ]
-        if not sources:
-            result.append(finding)
-            continue
-        source = max(sources, key=lambda proposal: (proposal.role is Role.CONFIDENTIAL, proposal.confidence))
-        reason = f"{derivation.sentence}, which is {source.role.value}"
-        result.append(replace(source, reason=reason, values={}, confidence=round(0.9 * source.confidence, 4)))
-    return result
+    visited: set[str] = set()
+
+    def inherit(name: str) -> Finding:
+        if name in derived and name not in visited:
+            visited.add(name)  # before its sources, so that two columns computed from each other end here
+            sources = {source: inherit(source) for source in derived[name].sources}
+            by_name[name] = _inherit_role(by_name[name], derived[name], sources)
+        return by_name[name]
+
+    return [inherit(column.name) for column in facts]
+
+
+def _inherit_role(finding: Finding, derivation: Derivation, sources: Mapping[str, Finding]) -> Finding:
+    """The finding of a column that is computed from others, whose findings are ``sources``."""
+    if derivation.between_dates and all(source.role is Role.KEY for source in sources.values()):
+        return propose_for_difference(finding, derivation, list(sources.values()))
+    decided = finding.confidence > _UNDECIDED and not is_unexplained(finding)
+    usable = [source for source in sources.values() if source.role not in (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD)]
+    if decided or finding.role in (Role.IDENTIFIER, Role.WEIGHT) or not usable:
+        return finding
+    source = max(usable, key=lambda proposal: (proposal.role is Role.CONFIDENTIAL, proposal.confidence))
+    reason = f"{derivation.sentence}, which is {source.role.value}"
+    return replace(source, reason=reason, values={}, confidence=round(0.9 * source.confidence, 4))

@@ -45,8 +45,9 @@ def _null_out(name: str, dtype: pl.DataType, markers: tuple[str, ...]) -> pl.Exp
         whole = [int(number) for text in markers if (number := _canonical_number(text)) is not None and number == int(number)]
         return pl.when(~column.is_in(whole)).then(column) if whole else None
     if dtype.is_float():
-        numbers = [number for text in markers if (number := _canonical_number(text)) is not None]
-        return pl.when(~column.is_in(numbers)).then(column) if numbers else None
+        numbers = [float(number) for text in markers if (number := _canonical_number(text)) is not None]
+        # as the column's type: polars refuses to look fractions up among whole numbers
+        return pl.when(~column.is_in(pl.Series(numbers, dtype=dtype).implode())).then(column) if numbers else None
     if dtype.is_temporal():
         return pl.when(~column.cast(pl.String).is_in(markers)).then(column)
     return None

@@ -24,7 +24,10 @@ CONFIDENTIALS = (
         income class, income group, income level, low income, lowinc, sal, take home pay, remuneration, incomeperc,
         income decile, hinctnta, hincfel, wagest, hourly pay, base pay, stock option, salary hike, tips, realearn,
         real earnings, allowance, financial situation, persfinance, ses, socioeconomic status, lnwg, lnw,
-        wg""",
+        wg,
+        verdienst, entgelt, besoldung, verguetung, rente, loon, lonn, arslon, manadslon, timlon, indkomst, bezuege,
+        renta anual, renta mensual, renta neta, renta familiar, nomina, retribuzione, retribucion, rendimento,
+        rendimentos, ordenado, vencimento""",
         0.005, 0.9),
     Kind("wealth and debt", _S, """
         wealth, assets, asset, net worth, networth, nettfa, savings, saving, sav, balance, debt, debts, loan, loans,
@@ -41,7 +44,8 @@ CONFIDENTIALS = (
         billing, bill, charge, charges, cost, costs, price, amount, payment, payments, paid, expense, expenses,
         expenditure, expenditures, expend, totexp, totexpend, spending, spend, spent, invoice, invoice amount, fee,
         rechnung, betrag, kosten, montant, importe, costo, purchase, purchases, meddol, fare, consumption, outlay,
-        donation, gift""", 0.005, 0.5),
+        donation, gift,
+        ausgaben""", 0.005, 0.5),
     Kind("insurance", _S, """
         insurance, insurer, payer, payer code, payor, payor group, coverage, versicherung, assurance, seguro, premium,
         insured, uninsured, ins, health ins, hins, hlthins, health insurance, private insurance, privins, hmo,
@@ -56,7 +60,7 @@ CONFIDENTIALS = (
         unemployment insurance, unemployment benefit, job loss, joblost, laid off, social security income,
         calworks""", 0.01, 0.6),
     Kind("tax", _S, """
-        tax, taxes, tax filer status, filer, filing status, deduction, deductions, steuer, impot, impuesto, tassa, vero,
+        tax, taxes, tax filer status, filer, filing status, deduction, deductions, steuer, steuern, impot, impuesto, tassa, vero,
         mtr, marginal tax rate""", 0.005, 0.7),
     Kind("crime", _S, """
         crime, crimes, criminal, criminal record, conviction, convictions, convicted, conv, arrest, arrests, arrested,
@@ -92,7 +96,8 @@ CONFIDENTIALS = (
         religion, religions, faith, denomination, church, confession, konfession, religione, uskonto, glaube, creed,
         catholic, cathol, protestant, muslim, islam, islamic, christian, jewish, judaism, hindu, buddhist, baptist,
         mormon, evangelical, orthodox, atheist, born again, bornagain, parcath, denomina, mosque, spiritual, kirche,
-        eglise, iglesia""", 0.1, 0.8, coded=True),
+        eglise, iglesia,
+        religionszugehoerigkeit, konfessionszugehoerigkeit""", 0.1, 0.8, coded=True),
     Kind("religion", _S, """
         religious, religiousness, religiosity, relig, religi, church attendance, churchatd, attend church,
         religious attendance, pray, prayer, prayerfreq, religimp, god, godimportant, relactiv,
@@ -101,7 +106,8 @@ CONFIDENTIALS = (
         political, politics, party, vote, voted, voting, votes, voter, turnout, party affiliation, partei, parti,
         partido, puolue, political views, partyid, party id, pid7, opinion, opinions, democrat, republican, liberal,
         conservative, labour party, vote intention, vote choice, candidate preference, registered voter,
-        political party, trump, votetrump, obama, clinton, bush, election vote""",
+        political party, trump, votetrump, obama, clinton, bush, election vote,
+        parteizugehoerigkeit, parteimitglied, parteimitgliedschaft""",
         0.05, 0.9, coded=True),
     Kind("politics", _S, """
         ideology, ideo, ideol, polviews, political interest, polint, left right, lrscale, political knowledge, therm,
@@ -121,7 +127,9 @@ CONFIDENTIALS = (
         social media use, friends, trusting""", 0.01, 0.5),
     Kind("union", _S, """
         union, union member, unionmem, trade union, union membership, gewerkschaft, syndicat, sindicato,
-        sindacato""",
+        sindacato,
+        gewerkschaftsmitglied, gewerkschaftsmitgliedschaft, gewerkschaftszugehoerigkeit, afiliacion sindical,
+        affiliation syndicale, syndique, iscrizione sindacale""",
         0.02, 0.7, coded=True),
     Kind("orientation", _S, """
         sexual orientation, orientation, lgbt, lgbtq, gay, lesbian, bisexual, sexuality, gender identity, transgender,

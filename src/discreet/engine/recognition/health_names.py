@@ -12,7 +12,8 @@ HEALTH = (
         disease, diseases, diagnosis, diagnoses, diag, dx, icd, icd9, icd10, condition, medical condition, krankheit,
         diagnose, diagnostic, maladie, enfermedad, diagnostico, malattia, diagnosi, ziekte, sairaus, diagnoosi, sjukdom,
         sykdom, drg, cause of death, todesursache, snomed, histology, histol, cell type, celltype, injury type,
-        injtype""", 0.001, 1.0, coded=True),
+        injtype,
+        erkrankung, diagnos, sygdom""", 0.001, 1.0, coded=True),
     Kind("disease", _S, """
         ill, illness, sickness, sick, health, hlth, health status, health condition, general health, genhlth, goodhlth,
         gdhlth, poorhlth, badh, badhlth, self rated health, physical health, comorbidity, comorbidities, symptom,
@@ -30,9 +31,14 @@ HEALTH = (
         metastases, tumor grade, tumor size, lymph nodes, nodes, karnofsky, karno, ecog, stage of disease, cancer stage,
         morbidity, gesundheit, nervous breakdown, nervousbreak, cmv, gvhd, vital status, deceased, dead, died, death,
         mortality, alive, survived, survival, survival time, fustat, futime, follow up time, time to event,
-        time to death, time to relapse, sick days, sick leave, illdays, act days, days ill, disease severity, severity,
-        apgar, premature, premie, preterm, lbw, low birth weight, lowbirthweight, gestation, gestational age,
+        time to death, time to relapse, disease severity, severity, apgar, premature,
+        premie, preterm, lbw, low birth weight, lowbirthweight, gestation, gestational age,
         malnutrition, stunting, wasting, vision, hearing, dental, caries""", 0.001, 1.0),
+    Kind("sick leave", _S, """
+        sick days, sick leave, illdays, act days, days ill, krankheitstage, krankentage, fehltage, fehlzeiten,
+        krankmeldung, krankmeldungen, krankschreibung, arbeitsunfaehigkeit, jours de maladie, dias de
+        enfermedad, giorni di malattia, ziekteverzuim, sjukdagar, sykedager, sygedage, sairauspoissaolot""",
+        0.001, 1.0),
     Kind("stigmatised disease", _S, """
         hiv, hiv status, aids, std, sti, syphilis, chlamydia, gonorrhea, mental, mental health, mental illness,
         depression, depress, depressed, depressive, cesd, bdi, phq, phq9, gad7, anxiety, anxious, stress, ptsd, bipolar,
@@ -53,7 +59,8 @@ HEALTH = (
         lakemedel, insulin, chemotherapy, antibiotic, antibiotics, contraception, contraceptive, birth control, vaccine,
         vaccination, vaccinated, immunization, acarbose, miglitol, steroid, steroids, aspirin, placebo, hormone,
         hormones, hormon, hormone therapy, anesthesia, opiate, statins, antidepressant, supplement, supplements,
-        vitamin, vitamins, boweldrug, allergymed, painkiller""", 0.005, 0.7, coded=True),
+        vitamin, vitamins, boweldrug, allergymed, painkiller,
+        impfstatus, impfung""", 0.005, 0.7, coded=True),
     Kind("treatment", _S, """
         treatment, treated, treat, trt, tx, procedure, procedures, surgery, surg, surgical, operation, therapy, cpt,
         hcpcs, behandlung, traitement, tratamiento, terapia, hoito, behandling, transplant, dialysis, abortion,
@@ -64,7 +71,9 @@ HEALTH = (
         clinic visits, medical visits, er visits, emergency visits, emr, prenatal visits, prenatal care, npvis, monpre,
         chemo, radiation, radiotherapy, radther, implant, stent, biopsy result, randomized, randomised, randomization,
         treatment arm, study arm, treatment group, satreat, rehab, rehabilitation, detox, patient class, medical care,
-        health care use, checkup""",
+        health care use, checkup,
+        therapie, verweildauer, liegedauer, liegetage, duree de sejour, duree sejour, duracion de la estancia,
+        dias de estancia, durata della degenza, degenza, verpleegduur, vardtid, hoitoaika""",
         0.01, 0.5, coded=False),
     Kind("laboratory result", _S, """
         lab, labs, lab result, lab results, laboratory, test result, result, a1c, hba1c, a1c result, glucose, glu,
@@ -80,7 +89,8 @@ HEALTH = (
         mri, ct result, heart rate, heartrate, hrtrate, hr, pulse, resp rate, respiratory rate, spo2, oxygen saturation,
         temperature, body temperature, fev, fev1, fvc, lung function, lung capacity, bone density, mmse, glasgow, gcs,
         apache, nyha, mcs, pcs, sf36, pss fr, indtot, mspike, kappa, lambda, biomarker, mallampati,
-        asa""",
+        asa,
+        blutgruppe, blutdruck, blutzucker""",
         0.001, 0.6),
     Kind("genetic", _S, """
         genotype, genetic, genome, gene, snp, dna, allele, mutation, brca, carrier status, apoe, hla, flt3, karyotype,
