@@ -67,6 +67,8 @@ def propose_role(facts: Facts, evidence: list[Evidence], around: Surroundings) -
         return replace(finding, confidence=0.8)
     if kind is not None and kind.name == SURVEY_WEIGHT and not any(piece.source == "values" for piece in evidence):
         return propose_for_weight(facts, around.kinds, around.people)
+    if kind is not None and kind.role is Role.OTHER and contradiction(kind, facts) is None:
+        return propose_by_kind(facts, kind, facts.naming.description, 0.6)
     if (finding := propose_by_evidence(facts, evidence, around)) is not None:
         return finding
     if (finding := _propose_by_person_names(facts, evidence)) is not None:
