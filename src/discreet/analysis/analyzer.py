@@ -21,6 +21,7 @@ from discreet.analysis.persons import find_person_column, is_one_to_one
 from discreet.analysis.profile import ColumnProfile, Profile
 from discreet.analysis.quasi_identifiers import QuasiIdentifierSets, find_quasi_identifiers, measure_single
 from discreet.analysis.relations import Derivation, find_derivations
+from discreet.analysis.spellings import describe_spellings
 from discreet.analysis.table_roles import propose_roles
 from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
 from discreet.engine.recognition.value_facts import Facts
@@ -133,6 +134,8 @@ def _profile_column(
         reason += f"; {describe_codes(codes.records, codes.others, attribute.missing)}"
     strength = measure_single(facts.column, facts.records)
     hidden = attribute.role in _UNMEASURED
+    if not hidden and (spellings := describe_spellings(facts)):
+        reason += f"; {spellings}"
     if not hidden and strength.separated:
         reason += f"; alone it separates {strength.separation_ratio:.4g} of all pairs of records"
     if singling:
