@@ -76,14 +76,13 @@ def find_missing_codes(facts: Facts) -> MissingCodes | None:
 def _find_negative(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Where all negative numbers are codes: these."""
     negative = values < 0
-    are_codes = all(float(value) in _NEGATIVE for value in values[negative])
-    return np.asarray(negative & are_codes)
+    return np.asarray(negative & bool(np.isin(values[negative], list(_NEGATIVE)).all()))
 
 
 def _find_large(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Codes that lie above all other numbers, by far more than these are apart."""
     nothing = np.zeros(len(values), dtype=np.bool_)
-    listed = np.array([float(value) in _LARGE for value in values])
+    listed = np.isin(values, list(_LARGE))
     others = values[~listed & (values >= 0)]
     if not listed.any() or not len(others):
         return nothing
