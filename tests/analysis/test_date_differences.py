@@ -88,6 +88,16 @@ def test_hours_between_two_points_in_time_are_found():
     assert "the completed minutes from 'start' to 'end'" in proposal["v17"].reason
 
 
+def test_days_are_those_of_the_time_zone():
+    zone = "Europe/Vienna"
+    begun = pl.Series([datetime(2022, 5, 1, 0, 30) + timedelta(days=at % 90) for at in range(N)]).dt.replace_time_zone(zone)
+    ended = pl.Series([datetime(2022, 5, 1, 23, 30) + timedelta(days=at % 90 + at % 7) for at in range(N)]).dt.replace_time_zone(
+        zone
+    )
+    proposal = propose(start=begun, end=ended, v17=[at % 7 for at in range(N)])
+    assert "the days from 'start' to 'end', which" in proposal["v17"].reason
+
+
 def test_blanks_and_a_few_wrong_numbers_hide_no_difference(tmp_path):
     written = [f"{day:%d.%m.%Y}" if place % 20 else "" for place, day in enumerate(LEFT)]
     numbers = [-1 if place in (7, 121) else days for place, days in enumerate(STAYED)]

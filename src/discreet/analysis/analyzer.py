@@ -15,12 +15,13 @@ from discreet.analysis.date_differences import find_date_differences
 from discreet.analysis.event_dates import describe_singling_out
 from discreet.analysis.hierarchies import propose_hierarchy
 from discreet.analysis.levels import ProposedLevel, propose_level
-from discreet.analysis.markers import facts_without_markers
-from discreet.analysis.missing_notes import describe_categories
+from discreet.analysis.markers import MissingValues, facts_without_markers
+from discreet.analysis.missing_notes import describe_categories, describe_codes
 from discreet.analysis.persons import find_person_column, is_one_to_one
 from discreet.analysis.profile import ColumnProfile, Profile
 from discreet.analysis.quasi_identifiers import QuasiIdentifierSets, find_quasi_identifiers, measure_single
 from discreet.analysis.relations import Derivation, find_derivations
+from discreet.analysis.spellings import describe_spellings
 from discreet.analysis.table_roles import propose_roles
 from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
 from discreet.engine.recognition.value_facts import Facts
@@ -43,7 +44,7 @@ def profile_table(data: Microdata) -> Profile:
     >>> [column.attribute.role.value for column in profile_table(data).columns]
     ['identifier', 'key', 'confidential']
     """
-    facts, markers, like_missing = facts_without_markers(data)
+    facts, missing = facts_without_markers(data)
     levels = [propose_level(column) for column in facts]
     derivations = find_derivations(facts) | find_date_differences(facts, levels)
     findings = propose_roles(facts, levels, derivations)
@@ -57,8 +58,7 @@ def profile_table(data: Microdata) -> Profile:
             finding,
             policy_attributes.get(column.name),
             derivations.get(column.name),
-            markers.get(column.name, ()),
-            like_missing.get(column.name, {}),
+            missing,
             singling.get(column.name, ""),
         )
         for column, level, finding in zip(facts, levels, findings, strict=True)
@@ -113,23 +113,29 @@ def _profile_column(
     finding: Finding,
     given: Attribute | None,
     derivation: Derivation | None,
-    markers: tuple[str, ...],
-    like_missing: dict[str, int],
+    missing: MissingValues,
     singling: str,
 ) -> ColumnProfile:
     """The profile of a column.
 
-    ``given`` is its attribute in the policy, ``markers`` are its texts for a missing value, ``like_missing`` are all that read
-    like one with their records, ``singling`` is the sentence on how many records a date singles out.
+    ``given`` is its attribute in the policy, ``missing`` is what reads like a missing value, ``singling`` is the sentence on how
+    many records a date singles out.
     """
+    markers = missing.proposed.get(facts.name, ())
     attribute, reason = _propose_attribute(facts, level, finding, markers)
     if given is not None:
         attribute, reason = _merge_with_policy(facts, level, finding, given, markers)
-    like_missing = {} if attribute.role is Role.IDENTIFIER else like_missing
+    shown = attribute.role is not Role.IDENTIFIER
+    like_missing = missing.texts.get(facts.name, {}) if shown else {}
     if categories := describe_categories(like_missing, attribute.missing):
         reason += f"; {categories}"
+    codes = missing.codes.get(facts.name) if shown else None
+    if codes is not None:
+        reason += f"; {describe_codes(codes.records, codes.others, attribute.missing)}"
     strength = measure_single(facts.column, facts.records)
     hidden = attribute.role in _UNMEASURED
+    if not hidden and (spellings := describe_spellings(facts)):
+        reason += f"; {spellings}"
     if not hidden and strength.separated:
         reason += f"; alone it separates {strength.separation_ratio:.4g} of all pairs of records"
     if singling:
@@ -156,6 +162,7 @@ def _profile_column(
         confidence,
         derivation.sources if derivation is not None else (),
         like_missing,
+        codes.records if codes is not None else {},
     )
 
 

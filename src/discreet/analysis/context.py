@@ -21,7 +21,7 @@ _PERSON_SCORES = {
 _LEAST_SCORE = 3.5
 ONLY_OF_PEOPLE = frozenset(
     """bill;looks;performance;attitude;housing;dwelling material;school year;hours of work;household;industry;place of care;
-    work experience;substance use;zodiac sign;name;employer;school;medication""".replace("\n    ", "").split(";")
+    work experience;substance use;zodiac sign;name;employer;school;medication;vehicle""".replace("\n    ", "").split(";")
 )
 """Kinds whose names mean something else in a table of things: the price of a car, the height of a tower."""
 

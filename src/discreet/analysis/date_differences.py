@@ -148,8 +148,11 @@ def _may_be_a_time(facts: Facts) -> bool:
 def _moments_per_record(facts: Facts) -> Moments:
     """The points in time of a column, nulls and texts that are no dates as NaN."""
     values = facts.column.values
+    fraction: pl.Series | float = 0.0
+    if isinstance(values.dtype, pl.Datetime):
+        values = values.dt.replace_time_zone(None)  # the day and the time of day of the place, not of Greenwich
+        fraction = values.dt.epoch("us") % 86_400_000_000 / 86_400e6
     days = read_dates(values, date_format(values) or "%Y-%m-%d")
-    fraction = values.dt.epoch("us") % 86_400_000_000 / 86_400e6 if isinstance(values.dtype, pl.Datetime) else 0.0
     months = days.dt.year().cast(pl.Float64) * 12 + days.dt.month() - 1
     by_code = (days.cast(pl.Int32).cast(pl.Float64) + fraction, months, days.dt.day().cast(pl.Float64))
     tables = (np.append(part.fill_null(float("nan")).to_numpy(), np.nan) for part in by_code)

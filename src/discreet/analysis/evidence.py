@@ -14,19 +14,20 @@ from discreet.engine.recognition.confidential_names import CONFIDENTIALS
 from discreet.engine.recognition.formats import icd_share
 from discreet.engine.recognition.identifier_names import IDENTIFIERS, WEIGHTS
 from discreet.engine.recognition.key_names import KEYS
-from discreet.engine.recognition.name_rules import Kind
+from discreet.engine.recognition.name_rules import ROAD_OR_WEATHER, Kind
+from discreet.engine.recognition.other_names import OTHERS
 from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Level, Role
 
 KIND_BY_NAME: dict[str, Kind] = {}
-for _kind in (*IDENTIFIERS, *WEIGHTS, *KEYS, *CONFIDENTIALS):
+for _kind in (*IDENTIFIERS, *WEIGHTS, *KEYS, *CONFIDENTIALS, *OTHERS):
     KIND_BY_NAME.setdefault(_kind.name, _kind)
 
 _NAME_WEIGHT, _PARTIAL_NAME_WEIGHT, _WEAK_NAME_WEIGHT = 0.85, 0.6, 0.4
 _LABEL_BONUS = 0.05
 _WORDS_WEIGHT = 0.95
 _BANDS_WEIGHT = 0.55
-_FEW_VALUES = 12
+_FEW_VALUES, _MOST_SORTS = 12, 40
 _LEAST_AGE_BAND, _MOST_AGE = 12.0, 120.0
 _LEAST_INCOME = 1_000.0
 
@@ -78,6 +79,8 @@ def contradiction(kind: Kind, facts: Facts) -> str | None:
         return "its values are too large for an age"
     if kind.name == "postal code" and facts.is_number and facts.distinct <= 2:
         return "two values are no postal codes"
+    if kind.name == ROAD_OR_WEATHER and facts.distinct > _MOST_SORTS:
+        return f"there are not {facts.distinct:,} sorts of roads"
     return None
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 import polars as pl
 
 from discreet.analysis.levels import detect_date_format
+from discreet.analysis.missing_codes import MissingCodes, find_missing_codes
 from discreet.analysis.orders import detect_order
 from discreet.engine.recognition.value_facts import Facts, facts_of
 from discreet.model.microdata import Microdata
@@ -29,32 +31,54 @@ _KINDS_WITH_NA = frozenset({"country", "ethnicity", "region"})
 """In these kinds of columns NA can be a code: it is Namibia among countries."""
 
 
-def facts_without_markers(data: Microdata) -> tuple[list[Facts], dict[str, tuple[str, ...]], dict[str, dict[str, int]]]:
-    """The facts of every column, its markers, and its texts that read like a missing value with their records.
+@dataclass(frozen=True, slots=True)
+class MissingValues:
+    """What reads like a missing value, by column: texts with their records, codes of numbers, and what is proposed as missing."""
 
-    Of numbers, dates and steps of a scale that a marker such as 'k.A.' made plain text, the facts are those without it. What the
-    policy decides on (the texts in ``missing``, ``order`` or ``values`` of the attribute) is left out.
+    texts: dict[str, dict[str, int]] = field(default_factory=dict)
+    codes: dict[str, MissingCodes] = field(default_factory=dict)
+    proposed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def facts_without_markers(data: Microdata) -> tuple[list[Facts], MissingValues]:
+    """The facts of every column, and what reads like a missing value.
+
+    Of numbers, dates and steps of a scale that a marker such as 'k.A.' made plain text, the facts are those without it, and so
+    are those of numbers beside a code such as -1 that is proposed as missing. What the policy decides on (the texts in
+    ``missing``, ``order`` or ``values`` of the attribute) is left out.
     """
     facts = facts_of(data)
-    markers: dict[str, tuple[str, ...]] = {}
-    like_missing: dict[str, dict[str, int]] = {}
+    found = MissingValues()
     columns: dict[str, pl.Series] = {}
     for column in facts:
         given = data.policy.attributes.get(column.name)
         if given is not None and "missing" in given.model_fields_set:
             continue
         named = () if given is None else (*given.values, *(given.order or ()))
-        like_missing[column.name] = {
+        found.texts[column.name] = {
             text: records for text, records in find_texts_like_missing(column).items() if text not in named
         }
-        own = tuple(text for text in find_missing_markers(column) if text not in named)
-        markers[column.name] = own
+        codes = find_missing_codes(column)
+        if codes is not None and not set(codes.records) & set(named):
+            found.codes[column.name] = codes
+            found.proposed[column.name] = codes.beyond_doubt
+            if codes.beyond_doubt:
+                columns[column.name] = _without_codes(column, codes.beyond_doubt)
+            continue
+        own = found.proposed[column.name] = tuple(text for text in find_missing_markers(column) if text not in named)
         for series in (
             dates_behind_markers(column, own), numbers_behind_markers(column, own, data.source), scale_behind_markers(column, own)
         ):  # fmt: skip
             if series is not None:
                 columns.setdefault(column.name, series)
-    return (facts_of(data.with_columns(columns)) if columns else facts), markers, like_missing
+    return (facts_of(data.with_columns(columns)) if columns else facts), found
+
+
+def _without_codes(facts: Facts, codes: Sequence[str]) -> pl.Series:
+    """The column with null for each code."""
+    values = facts.column.values
+    numbers = pl.Series([float(code) for code in codes], dtype=pl.Float64)
+    return _per_record(facts, values.set(values.cast(pl.Float64).is_in(numbers.implode()), None))
 
 
 def find_texts_like_missing(facts: Facts) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Detection of the column that identifies persons where a person can have several records.
+"""Detection of the column that identifies persons where a person can have several records, and of household numbers.
 
 Two records of one person agree on sex and birth year; two records with the same category agree no more often than any two
 records. Where a key separates the share s of all pairs of records, and the share t of the pairs with the same value of a column,
@@ -19,8 +19,11 @@ import numpy as np
 
 from discreet.analysis.quasi_identifiers import measure_single, refined_class_sizes
 from discreet.engine.encoding.columns import Column
-from discreet.engine.recognition.name_rules import RECORD_ID, word_set
+from discreet.engine.recognition.findings import Finding
+from discreet.engine.recognition.household_numbers import HOUSEHOLD_WORDS
+from discreet.engine.recognition.name_rules import HOUSEHOLD_ID, RECORD_ID, word_set
 from discreet.engine.recognition.value_facts import Facts
+from discreet.model.attribute import Role
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +32,10 @@ _LEAST_STABILITY_OF_IDS = 0.7
 _LEAST_STABILITY_OF_OTHERS = 0.95
 _LEAST_SEPARATION = 0.1
 _MOST_KEYS = 12
+_LEAST_HOUSEHOLD, _MOST_HOUSEHOLD = 1.05, 15.0
+"""Records per household, on average."""
+_MANY = 30
+"""Distinct numbers that no household has members or children."""
 _PERSON_WORDS = word_set(
     """patient person subject member customer client student employee participant respondent pupil user pid kunden"""
 )
@@ -112,3 +119,23 @@ def _may_stand_for_persons(facts: Facts) -> bool:
     if named_as_id:
         return records_each <= 1_000 and facts.uniqueness >= 0.005
     return facts.naming.kind is None and facts.distinct >= 50 and 1.2 <= records_each <= 50
+
+
+def propose_household(facts: Facts, *, things: bool) -> Finding | None:
+    """A household number: named as one and shared by a few records each; ``things``: whether nothing speaks of people."""
+    if not _may_number_households(facts, things) or not facts.distinct or not (facts.is_text or facts.is_whole):
+        return None
+    each = facts.present / facts.distinct
+    if not _LEAST_HOUSEHOLD <= each <= _MOST_HOUSEHOLD or facts.distinct < 3:
+        return None
+    reason = f"{facts.naming.description}; {facts.distinct:,} values in {facts.present:,} records ({each:.2f} records on average)"
+    return Finding(Role.HOUSEHOLD, f"{reason}, as members of a household share a number", confidence=0.85)
+
+
+def _may_number_households(facts: Facts, things: bool) -> bool:
+    """Whether the name says so, or only 'household' of whole numbers that are too many for numbers of members."""
+    kind = facts.naming.kind
+    if kind is None or kind.name == HOUSEHOLD_ID:
+        return kind is not None
+    only_household = facts.naming.words == (facts.naming.phrase,) and facts.naming.phrase in HOUSEHOLD_WORDS
+    return only_household and not things and facts.is_whole and facts.distinct >= _MANY

@@ -12,7 +12,7 @@ from pydantic import PrivateAttr
 
 from discreet import registry
 from discreet.analysis.measures import PROPOSED_CLASS_SIZE, propose_risks
-from discreet.analysis.missing_notes import note_texts_like_missing
+from discreet.analysis.missing_notes import note_codes, note_texts_like_missing
 from discreet.analysis.quasi_identifiers import Strength
 from discreet.analysis.render import render_policy
 from discreet.errors import redact_credentials
@@ -50,6 +50,8 @@ class ColumnProfile(Described):
     """The columns that this one is computed from."""
     like_missing: Mapping[str, int] = field(default_factory=dict)
     """Texts that read like a missing value, with their records, where the policy does not decide on them."""
+    missing_codes: Mapping[str, int] = field(default_factory=dict)
+    """Numbers outside all others that read like codes for a missing value, with their records, likewise."""
 
     def describe(self) -> tuple[str, dict[str, str]]:
         """Name and counts; minimum and maximum are values of single records and are not shown."""
@@ -136,7 +138,10 @@ class Profile(Described):
     @property
     def value_notes(self) -> tuple[str, ...]:
         """What the data controller decides on single values: whether 'NA' means that a value is missing."""
-        return note_texts_like_missing((column.name, column.like_missing, column.attribute.missing) for column in self.columns)
+        return (
+            *note_texts_like_missing((column.name, column.like_missing, column.attribute.missing) for column in self.columns),
+            *note_codes((column.name, column.missing_codes, column.attribute.missing) for column in self.columns),
+        )
 
     @property
     def policy(self) -> ProposedPolicy:

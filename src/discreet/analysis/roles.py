@@ -9,12 +9,12 @@ import polars as pl
 
 from discreet.analysis.context import ONLY_OF_PEOPLE
 from discreet.analysis.evidence import KIND_BY_NAME, Evidence, combine, contradiction
+from discreet.analysis.persons import propose_household
 from discreet.analysis.weights import propose_for_weight
 from discreet.engine.recognition import identifiers
 from discreet.engine.recognition.column_names import look_up_name
 from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
-from discreet.engine.recognition.household_numbers import HOUSEHOLD_WORDS
-from discreet.engine.recognition.name_rules import HOUSEHOLD_ID, OCCASION, PERSON_NAME, SURVEY_WEIGHT, Kind, word_set
+from discreet.engine.recognition.name_rules import OCCASION, PERSON_NAME, SURVEY_WEIGHT, Kind, word_set
 from discreet.engine.recognition.name_values import is_written_like_names, share_of_names
 from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Role
@@ -37,10 +37,6 @@ _TIME_WORDS = word_set(
 )
 _UNEXPLAINED = "neither its name nor its values suggest a role"
 _COLLECTION = "its name says when or how the record was collected"
-_MOST_HOUSEHOLD = 15.0
-_LEAST_HOUSEHOLD = 1.05
-_MANY = 30
-"""Distinct numbers that no household has members or children."""
 _PEOPLE_NAME_SHARE = 0.3
 
 
@@ -63,7 +59,7 @@ def propose_role(facts: Facts, evidence: list[Evidence], around: Surroundings) -
     if (finding := _propose_by_identifying_name(facts, around)) is not None:
         return finding
     kind = facts.naming.kind
-    if _may_number_households(facts, around) and (household := _propose_household(facts)) is not None:
+    if (household := propose_household(facts, things=around.things)) is not None:
         return household
     if (finding := identifiers.by_record_id(facts)) is not None:
         return replace(finding, confidence=0.85 if facts.uniqueness >= 0.95 else 0.65)
@@ -71,6 +67,8 @@ def propose_role(facts: Facts, evidence: list[Evidence], around: Surroundings) -
         return replace(finding, confidence=0.8)
     if kind is not None and kind.name == SURVEY_WEIGHT and not any(piece.source == "values" for piece in evidence):
         return propose_for_weight(facts, around.kinds, around.people)
+    if kind is not None and kind.role is Role.OTHER and contradiction(kind, facts) is None:
+        return propose_by_kind(facts, kind, facts.naming.description, 0.6)
     if (finding := propose_by_evidence(facts, evidence, around)) is not None:
         return finding
     if (finding := _propose_by_person_names(facts, evidence)) is not None:
@@ -100,31 +98,6 @@ def _propose_by_identifying_name(facts: Facts, around: Surroundings) -> Finding 
 def replace_naming(facts: Facts) -> Facts:
     """The column as if its name said nothing, for detectors that look at the values of unnamed columns only."""
     return replace(facts, naming=replace(facts.naming, kind=None))
-
-
-def _may_number_households(facts: Facts, around: Surroundings) -> bool:
-    """Whether the name says so, or only 'household' of whole numbers that are too many for numbers of members."""
-    kind = facts.naming.kind
-    if kind is None or kind.name == HOUSEHOLD_ID:
-        return kind is not None
-    return (
-        facts.naming.words == (facts.naming.phrase,)
-        and facts.naming.phrase in HOUSEHOLD_WORDS
-        and not around.things
-        and facts.is_whole
-        and facts.distinct >= _MANY
-    )
-
-
-def _propose_household(facts: Facts) -> Finding | None:
-    """A household number: shared by a few records each."""
-    if not facts.distinct or not (facts.is_text or facts.is_whole):
-        return None
-    each = facts.present / facts.distinct
-    if not _LEAST_HOUSEHOLD <= each <= _MOST_HOUSEHOLD or facts.distinct < 3:
-        return None
-    reason = f"{facts.naming.description}; {facts.distinct:,} values in {facts.present:,} records ({each:.2f} records on average)"
-    return Finding(Role.HOUSEHOLD, f"{reason}, as members of a household share a number", confidence=0.85)
 
 
 def propose_by_evidence(facts: Facts, evidence: list[Evidence], around: Surroundings) -> Finding | None:

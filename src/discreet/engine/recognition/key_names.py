@@ -184,10 +184,16 @@ KEYS = (
     Kind("housing", _K, """
         housing, dwelling, tenure status, housing tenure, home ownership, homeowner, home owner, homeown, home own,
         owned home, owns home, own house, renter, rooms, bedrooms, rent, building, wohnung, logement, vivienda, asunto,
-        house type, car, cars, vehicles, vehicle, pet, pets, apartment, persons per room, house,
-        hogares,
-        miete, kaltmiete, warmmiete""",
-        0.1, 0.1),
+        house type, cars, vehicles, has car, has vehicle, own car, owns car, own vehicle, owns vehicle, car ownership,
+        car owner, vehicle ownership, car available, number of vehicles, pet, pets, apartment, persons per room, house, hogares,
+        miete, kaltmiete, warmmiete""", 0.1, 0.1),
+    Kind("vehicle", _K, """
+        vehicle, car, vehicle year, vehicle age, age of vehicle, car year, car age, model year, year of manufacture, baujahr,
+        fahrzeugalter, vehicle make, vehicle model, vehicle type, vehicle class, vehicle brand, vehicle colour, vehicle color,
+        vehicle body, car make, car model, car brand, car type, car colour, car color, fahrzeug, fahrzeugmarke, fahrzeugtyp,
+        fahrzeugart, fahrzeugklasse, fahrzeugfarbe, fahrzeugmodell, automarke, marque du vehicule, type de vehicule,
+        modele du vehicule, vehicule, vehiculo, marca del vehiculo, tipo de vehiculo, veicolo, marca auto, automerk, bilmarke,
+        bilmerke, auton merkki, ajoneuvo, voertuig, first registration, erstzulassung""", 0.3),
     Kind("dwelling material", _K, """
         roof, walls, wall, floor, toilet, latrine, sewage, water source, drinking water, water, electric, electricity,
         electcon, cooking fuel, fuel, lighting, kitchen, radio, television, tv, bicycle, bike, motorcycle, refrigerator,

@@ -43,6 +43,7 @@ PERSON_NAME = "name"
 BODY_WEIGHT = "body weight"
 SURVEY_WEIGHT = "survey weight"
 OCCASION = "date of an event"
+ROAD_OR_WEATHER = "road or weather"
 
 UNNAMED_KNOWN = 0.005
 """For an attribute of unknown kind: below the usual epsilon, so that it matters only in combination."""

@@ -9,6 +9,7 @@ from discreet.engine.recognition.confidential_names import CONFIDENTIALS
 from discreet.engine.recognition.identifier_names import IDENTIFIERS, WEIGHTS
 from discreet.engine.recognition.key_names import KEYS
 from discreet.engine.recognition.name_rules import Kind, word_set
+from discreet.engine.recognition.other_names import OTHERS
 
 PREPOSITIONS = word_set("""at of for per in on by from to with de du des di da del della van von vom zum""")
 PEOPLE_AND_THINGS = word_set(
@@ -44,7 +45,7 @@ SHORT = frozenset({"id", "no", "nr", "dx", "rx", "wt"})
 def phrases() -> dict[tuple[str, ...], Kind]:
     """Every phrase as its words, with its kind; umlauts written as two letters and as one."""
     table: dict[tuple[str, ...], Kind] = {}
-    for kind in (*IDENTIFIERS, *WEIGHTS, *KEYS, *CONFIDENTIALS):
+    for kind in (*IDENTIFIERS, *WEIGHTS, *KEYS, *CONFIDENTIALS, *OTHERS):
         for phrase in kind.phrases:
             if table.setdefault(phrase, kind) is not kind:
                 raise AssertionError(f"'{' '.join(phrase)}' is a phrase of {table[phrase].name} and of {kind.name}")
