@@ -48,30 +48,30 @@ def facts_without_markers(data: Microdata) -> tuple[list[Facts], MissingValues]:
     ``missing``, ``order`` or ``values`` of the attribute) is left out.
     """
     facts = facts_of(data)
-    found = MissingValues()
+    missing = MissingValues()
     columns: dict[str, pl.Series] = {}
     for column in facts:
         given = data.policy.attributes.get(column.name)
         if given is not None and "missing" in given.model_fields_set:
             continue
         named = () if given is None else (*given.values, *(given.order or ()))
-        found.texts[column.name] = {
+        missing.texts[column.name] = {
             text: records for text, records in find_texts_like_missing(column).items() if text not in named
         }
         codes = find_missing_codes(column)
         if codes is not None and not set(codes.records) & set(named):
-            found.codes[column.name] = codes
-            found.proposed[column.name] = codes.beyond_doubt
+            missing.codes[column.name] = codes
+            missing.proposed[column.name] = codes.beyond_doubt
             if codes.beyond_doubt:
                 columns[column.name] = _without_codes(column, codes.beyond_doubt)
             continue
-        own = found.proposed[column.name] = tuple(text for text in find_missing_markers(column) if text not in named)
+        own = missing.proposed[column.name] = tuple(text for text in find_missing_markers(column) if text not in named)
         for series in (
             dates_behind_markers(column, own), numbers_behind_markers(column, own, data.source), scale_behind_markers(column, own)
         ):  # fmt: skip
             if series is not None:
                 columns.setdefault(column.name, series)
-    return (facts_of(data.with_columns(columns)) if columns else facts), found
+    return (facts_of(data.with_columns(columns)) if columns else facts), missing
 
 
 def _without_codes(facts: Facts, codes: Sequence[str]) -> pl.Series:
@@ -92,8 +92,8 @@ def find_texts_like_missing(facts: Facts) -> dict[str, int]:
     if not facts.is_text or facts.distinct < 2:
         return {}
     values = facts.column.values
-    found = values.is_in(pl.Series([*_written_as_marker(values), *_written_as_words(values)], dtype=pl.String).implode())
-    return dict(zip(values.filter(found).to_list(), facts.counts[: facts.distinct][found.to_numpy()].tolist(), strict=True))
+    is_listed = values.is_in(pl.Series([*_written_as_marker(values), *_written_as_words(values)], dtype=pl.String).implode())
+    return dict(zip(values.filter(is_listed).to_list(), facts.counts[: facts.distinct][is_listed.to_numpy()].tolist(), strict=True))
 
 
 def find_missing_markers(facts: Facts) -> tuple[str, ...]:
