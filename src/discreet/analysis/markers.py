@@ -93,7 +93,9 @@ def find_texts_like_missing(facts: Facts) -> dict[str, int]:
         return {}
     values = facts.column.values
     is_listed = values.is_in(pl.Series([*_written_as_marker(values), *_written_as_words(values)], dtype=pl.String).implode())
-    return dict(zip(values.filter(is_listed).to_list(), facts.counts[: facts.distinct][is_listed.to_numpy()].tolist(), strict=True))
+    return dict(
+        zip(values.filter(is_listed).to_list(), facts.counts[: facts.distinct][is_listed.to_numpy()].tolist(), strict=True)
+    )
 
 
 def find_missing_markers(facts: Facts) -> tuple[str, ...]:
