@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from discreet.engine.runtime.order_free_sums import (
 from discreet.engine.statistics.copula import Margin
 from discreet.errors import DataError
 from discreet.masking.requirements import need_columns, need_other_columns, need_values
+from discreet.masking.step_words import list_words
 from discreet.model.attribute import Level, Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
@@ -57,6 +58,11 @@ class Shuffling(MaskingMethod):
     given: tuple[str, ...] | None = Field(
         default=None, description="attributes whose relation to the columns is preserved; default: those with the role key"
     )
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        given = list_words(parameters["given"]) if parameters.get("given") else "the keys"
+        return f"shuffle the values of {columns} between records, preserving how their ranks relate to {given}"
 
     def choose(self, data: Microdata) -> list[str]:
         return [name for name in data.named(Role.CONFIDENTIAL) if data.level(name) in (Level.NUMERIC, Level.ORDINAL)]

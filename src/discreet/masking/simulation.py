@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,7 @@ from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.runtime.order_free_sums import cholesky_root, multiply_in_order, rows_by_record_number
 from discreet.engine.statistics.copula import Margin, correlation, latent_correlation, nearest_correlation, pairwise_correlation
 from discreet.errors import DataError
+from discreet.masking.step_words import say_percent
 from discreet.model.attribute import Attribute, Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
@@ -73,6 +74,14 @@ class Simulation(MaskingMethod):
         )
         roles = {"age": Role.KEY, "state": Role.KEY, "income": Role.CONFIDENTIAL}
         return Microdata(frame, Policy(attributes={name: Attribute(role=role) for name, role in roles.items()}), "the example")
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:  # noqa: ARG003 - it works on whole records
+        share = parameters.get("factor", 0)
+        how = "by perturbing records" if parameters.get("how") == "bootstrap" else "from a Gaussian copula"
+        if share == 1:
+            return f"replace all records by synthetic ones, drawn {how}"
+        return f"add synthetic records, drawn {how}, until they are {say_percent(share)} of the release"
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
         if columns:

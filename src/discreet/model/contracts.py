@@ -200,6 +200,18 @@ class MaskingMethod(Plugin):
     :func:`discreet.registry.resolve_step`.
     """
 
+    default_columns: ClassVar[str] = "the columns that the method chooses"
+    """What ``choose`` takes, in words, for a step that names no columns."""
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str | None:  # noqa: ARG003 - for subclasses
+        """What a step does, as a sentence without its first capital and its full stop; None: its name and its parameters.
+
+        ``columns`` are those of the step in words. ``parameters`` are what the step names: the sentence leaves out the defaults
+        of the method and what it takes from the policy. :mod:`discreet.masking.step_words` has words for them.
+        """
+        return None
+
     @classmethod
     def inherited_by(cls, parameters: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:  # noqa: ARG003 - for subclasses
         """As ``inherits``, for a step with these parameters: a method that serves several measures asks which one."""

@@ -34,6 +34,8 @@ def check_masking(
         cls = type(method)
         findings.need(isinstance(getattr(cls, "scope", None), Scope), "it has no scope: say CELL, COLUMN, GROUP or TABLE")
         findings.need(bool(cls.preserves), "it does not say what it preserves: a sentence in preserves")
+        sentence = cls.describe_step("age", {})
+        findings.need(sentence is None or bool(sentence.strip()), "describe_step returns an empty sentence; None is the default")
     if method is None or findings.sentences:
         findings.tell()  # what is wrong with the class makes the rest guesswork
     chosen = data if data is not None else type(method).example_data()

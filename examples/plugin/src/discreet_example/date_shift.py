@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -33,9 +33,14 @@ class DateShift(MaskingMethod):
     citation: ClassVar[str] = "El Emam, K. & Arbuckle, L. (2013). Anonymizing Health Data. O'Reilly."
     documentation: ClassVar[str] = "README.md of the distribution discreet-example"
     scope: ClassVar[Scope] = Scope.CELL
+    default_columns: ClassVar[str] = "the keys that are dates"
     preserves: ClassVar[str] = "Each date to within the number of days; their mean in expectation."
 
     days: Annotated[int, Field(ge=1, le=3650)] = Field(default=14, description="the longest way that a date moves, in days")
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        return f"move each date of {columns} by at most {parameters.get('days', 14)} days, at random"
 
     def choose(self, data: Microdata) -> list[str]:
         return [name for name in data.named(Role.KEY) if data.frame.schema[name] == pl.Date]

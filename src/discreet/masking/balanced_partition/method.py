@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from discreet.engine.encoding.columns import Column, encode, encode_series
 from discreet.engine.encoding.unique_keys import unique_keys
 from discreet.errors import DataError, ParameterError, nearest
+from discreet.masking.step_words import list_words, say_required, say_value, say_weights
 from discreet.model.attribute import Role
 from discreet.model.cells import ColumnCells
 from discreet.model.contracts import Draw, MaskingMethod, Scope
@@ -49,6 +50,7 @@ class BalancedPartition(MaskingMethod):
         "Pre-ICIS SIGDSA/IFIP WG8.3 Symposium, paper 11, Table 3."
     )
     scope: ClassVar[Scope] = Scope.TABLE
+    default_columns: ClassVar[str] = "the keys"
     preserves: ClassVar[str] = "Each key inside its group's range, or its sum over each group; all other attributes."
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {"columns": ("repeated_records.keys", "k_anonymity.keys")}
 
@@ -98,6 +100,17 @@ class BalancedPartition(MaskingMethod):
         if getattr(self, own[0]) is None:
             raise ValueError(f"criterion: {self.criterion} needs {own[0]}")
         return self
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        criterion, what = parameters.get("criterion", "balance"), parameters.get("publish", "ranges")
+        if criterion == "balance":
+            ends = [f"g-balance of at least {say_value(g)}" for g in (parameters.get("g"),) if g is not None]
+            ends += [f"h-affiliation of at most {say_value(h)}" for h in (parameters.get("h"),) if h is not None]
+            into = f"groups with {list_words(ends)}" if ends else "groups that are balanced as the policy requires"
+        else:
+            into = f"groups of at least {say_required(parameters.get('k'))} {criterion}"
+        return f"split the records by {columns} into {into}, and release the {what} of each group{say_weights(parameters)}"
 
     def choose(self, data: Microdata) -> list[str]:
         return data.named(Role.KEY)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.spark.gaps import QUANTILES
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.generalization.privacy_model import Diversity, PrivacyModel, SensitiveAttribute
+from discreet.masking.step_words import list_words, say_percent, say_value
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.engine_work import EngineWork, Gap
@@ -67,6 +68,7 @@ class Generalization(MaskingMethod):
         "discreet.masking.generalization.spark:generalization", (PARTITION, QUANTILES, TIME_LIMIT, TOO_MANY_COMBINATIONS)
     )
     scope: ClassVar[Scope] = Scope.TABLE
+    default_columns: ClassVar[str] = "the keys"
     preserves: ClassVar[str] = "Truthfulness: every released label contains the true value; all attributes but the keys."
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "columns": ("k_anonymity.keys", "l_diversity.keys", "t_closeness.keys"),
@@ -122,6 +124,23 @@ class Generalization(MaskingMethod):
     @classmethod
     def example(cls) -> Self:
         return cls(k=2, suppression_limit=1.0)
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        required = []
+        if (k := parameters.get("k")) is not None:
+            required.append(f"at least {k} records share every combination of them")
+        if (least := parameters.get("l")) is not None:
+            required.append(
+                f"every class has at least {say_value(least)} {parameters.get('diversity', 'distinct')} sensitive values"
+            )
+        if (distance := parameters.get("t")) is not None:
+            required.append(f"no class is farther than {say_value(distance)} from the table in a sensitive attribute")
+        how = "by recursive cuts (Mondrian)" if parameters.get("algorithm") == "partition" else "to one level for each column"
+        suppressed = parameters.get("suppression_limit")
+        rest = f", suppressing at most {say_percent(suppressed)} of the records" if suppressed else ""
+        until = list_words(required) if required else "every class is large enough by the policy"
+        return f"generalize {columns} {how} until {until}{rest}"
 
     def choose(self, data: Microdata) -> list[str]:
         return data.named(Role.KEY)

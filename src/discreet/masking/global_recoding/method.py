@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
@@ -23,6 +23,7 @@ from discreet.engine.spark.gaps import MANY_CATEGORIES, QUANTILES
 from discreet.errors import DataError, ParameterError
 from discreet.masking.numbers import numbers_of
 from discreet.masking.requirements import need_columns, need_numbers, need_values
+from discreet.masking.step_words import say_value
 from discreet.model.attribute import text_forms
 from discreet.model.cells import EVERYTHING, Cell, ColumnCells, Group, Interval, Kind, union
 from discreet.model.contracts import Draw, MaskingMethod, Scope
@@ -45,6 +46,10 @@ class _RecodedColumn:
     series: pl.Series
     cells: ColumnCells | None
     derived: dict[Any, Any] = field(default_factory=dict)
+
+
+_MOST_BOUNDS_NAMED = 6
+"""Bounds of intervals that a sentence lists; of more it says how many there are."""
 
 
 class GlobalRecoding(MaskingMethod):
@@ -125,6 +130,23 @@ class GlobalRecoding(MaskingMethod):
     @classmethod
     def example(cls) -> Self:
         return cls(width=10)
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        if (level := parameters.get("level")) is not None:
+            return f"recode {columns} to hierarchy level {level}"
+        if (unit := parameters.get("unit")) is not None:
+            return f"recode {columns} to the {unit}"
+        if (width := parameters.get("width")) is not None:
+            return f"recode {columns} to intervals of width {say_value(width)}"
+        if breaks := parameters.get("breaks"):
+            few = len(breaks) <= _MOST_BOUNDS_NAMED
+            bounds = f"the bounds {say_value(breaks)}" if few else f"{len(breaks)} bounds"
+            return f"recode {columns} to intervals with {bounds}"
+        groups = parameters.get("groups") or ()
+        into = f" into {len(groups)} group{'' if len(groups) == 1 else 's'}" if groups else ""
+        others = ", and all other values into one group" if parameters.get("other") is not None else ""
+        return f"recode values of {columns}{into}{others}"
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
         need_columns(self.name, columns, "the attributes to recode")

@@ -15,6 +15,7 @@ from discreet.engine.classes.groups import class_sizes
 from discreet.engine.encoding.columns import Column, encode
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.requirements import Strata, need_other_columns
+from discreet.masking.step_words import say_strata, say_value, say_weights
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
@@ -51,6 +52,7 @@ class LocalSuppression(MaskingMethod):
         "Kowarik, A. & Meindl, B. (2015). Statistical disclosure control for micro-data using the R package sdcMicro. JSS 67(4)."
     )
     scope: ClassVar[Scope] = Scope.TABLE
+    default_columns: ClassVar[str] = "the keys"
     preserves: ClassVar[str] = "Every value that is not suppressed; all attributes but the keys."
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {"columns": ("k_anonymity.keys",)}
     inherits_without_k: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -106,6 +108,19 @@ class LocalSuppression(MaskingMethod):
     def required_k(self) -> int:
         """The required k: the smallest with 1 / k at most the threshold."""
         return self.k if self.k is not None else math.ceil(1 / (self.threshold or 1.0) - 1e-9)
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        k, threshold = parameters.get("k"), parameters.get("threshold")
+        records = f"at least {k} records" if k is not None else "as many records as the policy requires"
+        meaning = {
+            "category": f"{records} share every combination, a blank being a value",
+            "discount": f"{records} agree with every record in equal values",
+        }.get(str(parameters.get("blanks", "match")), f"{records} agree with every record, where a blank agrees with any value")
+        risk = f", so that no risk is above {say_value(threshold)}" if threshold is not None else ""
+        small = f" in each set of up to {size} of them" if (size := parameters.get("dimension")) is not None else ""
+        rest = f"{small}{risk}{say_strata(parameters)}{say_weights(parameters)}"
+        return f"suppress single values of {columns} until {meaning}{rest}"
 
     def choose(self, data: Microdata) -> list[str]:
         return [name for name in data.named(Role.KEY) if name not in self.strata]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from discreet.masking.microaggregation.grouping import Features, Grouping, Scale
 from discreet.masking.microaggregation.ranges import publish_ranges
 from discreet.masking.numbers import numbers_of, restore, restore_exactly
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
+from discreet.masking.step_words import say_required, say_strata, say_weights
 from discreet.model.attribute import Level
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
@@ -64,6 +65,7 @@ class Microaggregation(MaskingMethod):
         "DASFAA, 188-200."
     )
     scope: ClassVar[Scope] = Scope.GROUP
+    default_columns: ClassVar[str] = "the keys"
     preserves: ClassVar[str] = (
         "With the mean as aggregate, means and totals exactly; every record shares its values with size - 1 others."
     )
@@ -101,6 +103,15 @@ class Microaggregation(MaskingMethod):
         default_factory=dict,
         description="importance of columns in mdav, by which squared distances are multiplied; default: 1",
     )
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        how = parameters.get("aggregate")
+        released = f"the {how} of each group" if how else "the mean, median or most frequent value of each group"
+        if parameters.get("publish") == "ranges":
+            released = "the ranges or sets of values of each group"
+        similar = f"group at least {say_required(parameters.get('size'))} similar records by {columns}{say_strata(parameters)}"
+        return f"{similar}, and release {released}{say_weights(parameters)}"
 
     def choose(self, data: Microdata) -> list[str]:
         return maskable(data, Level.NUMERIC)

@@ -21,6 +21,7 @@ from discreet.engine.disclosure.weights import check_weights, sensitivity_of
 from discreet.errors import DataError, ParameterError
 from discreet.masking.min_risk_disclosure.least_risk import LeastRisk, least_risk
 from discreet.masking.min_risk_disclosure.losses import Disclosure, suppress_columns
+from discreet.masking.step_words import say_required
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
 
@@ -45,6 +46,7 @@ class MinRiskDisclosure(MaskingMethod):
         "assessing privacy risk. Privacy in Statistical Databases 2006, LNCS 4302, 217-232."
     )
     scope: ClassVar[Scope] = Scope.TABLE
+    default_columns: ClassVar[str] = "the attributes"
     preserves: ClassVar[str] = (
         "Truthfulness: every disclosed value is the original one; the number of disclosed entries is given."
     )
@@ -87,6 +89,12 @@ class MinRiskDisclosure(MaskingMethod):
         check_weights(self.sensitivity, self.weights, self.order)
         check_prior(self.dictionary, self.prior)
         return self
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        per = {"table": "of the whole table", "attribute": "of each attribute"}.get(str(parameters.get("per")), "of each record")
+        entries = f"{say_required(parameters.get('k'))} entries {per} in {columns}"
+        return f"disclose only {entries}, those with the least risk, and suppress the others"
 
     def choose(self, data: Microdata) -> list[str]:
         return side_attributes(data)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -16,6 +16,7 @@ from discreet.errors import DataError, ParameterError
 from discreet.masking.noise.moments import Moments
 from discreet.masking.numbers import numbers_of, restore
 from discreet.masking.requirements import maskable, need_numbers
+from discreet.masking.step_words import say_percent, say_value
 from discreet.model.attribute import Level
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.engine_work import EngineWork
@@ -68,6 +69,14 @@ class Noise(MaskingMethod):
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:
             raise ValueError(f"lower must be below upper; got {self.lower} and {self.upper}")
         return self
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        how, level = parameters.get("how", "additive"), parameters.get("level", 0)
+        if how == "multiplicative":
+            return f"multiply {columns} by random noise with a standard deviation of {say_percent(level)} of the value"
+        kind = "" if how == "additive" else f"{how} "
+        return f"add {kind}random noise to {columns} with {say_value(level)} times the standard deviation of the column"
 
     def choose(self, data: Microdata) -> list[str]:
         return maskable(data, Level.NUMERIC)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +23,7 @@ from discreet.masking.pram.transitions import (
     retention_matrix,
 )
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
+from discreet.masking.step_words import say_strata, say_value
 from discreet.model.attribute import Level, text_forms
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.engine_work import EngineWork
@@ -90,6 +91,14 @@ class Pram(MaskingMethod):
             if abs((total := math.fsum(row.values())) - 1) > 1e-6:
                 raise ValueError(f"each row of the matrix must sum to 1; that of '{old}' sums to {total:g}")
         return self
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        how = f"keeping each with a probability of {say_value(parameters.get('retention', 0.8))}"
+        if parameters.get("matrix"):
+            how = "by the transition probabilities of the policy"
+        invariant = ", preserving their expected frequencies" if parameters.get("invariant") else ""
+        return f"change categories of {columns} at random (PRAM), {how}{invariant}{say_strata(parameters)}"
 
     def choose(self, data: Microdata) -> list[str]:
         return maskable(data, Level.NOMINAL, Level.ORDINAL) if self.matrix is None else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -48,6 +48,7 @@ class Pseudonymization(MaskingMethod):
     )
     spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.pseudonymization.spark:pseudonymization")
     scope: ClassVar[Scope] = Scope.CELL
+    default_columns: ClassVar[str] = "the identifiers"
     preserves: ClassVar[str] = "Which records belong to the same person; every other attribute."
 
     key_file: str | None = Field(
@@ -76,6 +77,10 @@ class Pseudonymization(MaskingMethod):
         if len(sources) > 1:
             raise ValueError(f"give only one source of the key, not {' and '.join(sources)}")
         return self
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:  # noqa: ARG003 - of any parameters
+        return f"replace {columns} by pseudonyms, which need a key"
 
     def choose(self, data: Microdata) -> list[str]:
         return data.named(Role.PERSON)

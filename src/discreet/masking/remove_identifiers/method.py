@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from discreet.errors import DataError
 from discreet.model.attribute import Role
@@ -25,7 +25,12 @@ class RemoveIdentifiers(MaskingMethod):
     citation: ClassVar[str] = "Truta, T. M., Fotouhi, F. & Barth-Jones, D. Automatic generation of masked microdata, section 3."
     spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.remove_identifiers.spark:remove_identifiers")
     scope: ClassVar[Scope] = Scope.TABLE
+    default_columns: ClassVar[str] = "the identifiers"
     preserves: ClassVar[str] = "Every value of every other attribute."
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:  # noqa: ARG003 - of any parameters
+        return f"remove {columns}"
 
     def choose(self, data: Microdata) -> list[str]:
         return data.named(Role.IDENTIFIER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from discreet.masking.numbers import numbers_of
 from discreet.masking.requirements import Strata, need_numbers, need_other_columns
+from discreet.masking.step_words import say_value
 from discreet.model.cells import number_text
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.engine_work import EngineWork, Gap
@@ -69,6 +70,12 @@ class Rounding(MaskingMethod):
         if self.strata and self.how != "controlled":
             raise ValueError(f"strata is allowed only with how: controlled, not with how: {self.how}")
         return self
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        hows = {"random": " at random without bias", "controlled": ", preserving sums (controlled rounding)"}
+        base = say_value(parameters.get("base", "the base"))
+        return f"round {columns} to multiples of {base}{hows.get(str(parameters.get('how')), '')}"
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
         need_numbers(self.name, data, columns)

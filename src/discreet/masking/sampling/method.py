@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ from discreet.engine.spark.gaps import MANY_STRATA
 from discreet.errors import DataError, ParameterError
 from discreet.masking.numbers import numbers_of
 from discreet.masking.requirements import Strata, need_numbers, need_other_columns
+from discreet.masking.step_words import say_percent, say_strata
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.engine_work import EngineWork
@@ -49,6 +50,11 @@ class Sampling(MaskingMethod):
     least: Annotated[int, Field(ge=0)] = Field(
         default=0, description="minimum number of records to release from each stratum (all of a smaller stratum)"
     )
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:  # noqa: ARG003 - it works on whole records
+        share = say_percent(parameters.get("fraction", 1))
+        return f"release a random sample of {share} of the records{say_strata(parameters)}"
 
     def choose(self, data: Microdata) -> list[str]:
         return data.named(Role.WEIGHT)

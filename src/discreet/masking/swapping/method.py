@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,7 @@ from discreet.engine.runtime.order_free_sums import is_ordered, rows_by_record_n
 from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.errors import DataError, ParameterError
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
+from discreet.masking.step_words import say_percent, say_strata, say_value
 from discreet.masking.swapping.partners import pair_across_places, pair_by_rank, random_bits
 from discreet.model.attribute import Level, Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
@@ -84,6 +85,17 @@ class Swapping(MaskingMethod):
                 if how != self.how and getattr(self, name) not in (None, ()):
                     raise ValueError(f"{name} is allowed only with how: {how}, not with how: {self.how}")
         return self
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        how = parameters.get("how", "rank")
+        if how == "targeted":
+            return f"swap values of {columns} of records in classes of fewer than {parameters.get('smaller_than', 3)}"
+        if how == "random":
+            share = f"{say_percent(parameters['share'])} of the " if "share" in parameters else ""
+            return f"swap values of {columns} between random pairs of {share}records{say_strata(parameters)}"
+        window = say_value(parameters.get("window", 5))
+        return f"swap values of {columns} between records whose ranks differ by at most {window} % of the values"
 
     def choose(self, data: Microdata) -> list[str]:
         return maskable(data, Level.NUMERIC, Level.ORDINAL, Level.DATE) if self.how == "rank" else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,7 @@ from pydantic import Field
 
 from discreet.engine.targeting.readings import attribute_in_worst_scenario, check_reading, in_worst_scenario
 from discreet.errors import DataError, ParameterError, nearest
+from discreet.masking.step_words import describe_target
 from discreet.model.attribute import Role
 from discreet.model.cells import EVERYTHING
 from discreet.model.contracts import Draw, MaskingMethod, Scope
@@ -47,6 +48,7 @@ class TargetedGeneralization(MaskingMethod):
         "Proc. IISE Annual Conference."
     )
     scope: ClassVar[Scope] = Scope.TABLE
+    default_columns: ClassVar[str] = "the attributes"
     preserves: ClassVar[str] = (
         "Truthfulness: every original value is contained in its released cell; all values of records that are not high-risk."
     )
@@ -72,6 +74,10 @@ class TargetedGeneralization(MaskingMethod):
     missing: Literal["category", "wildcard"] = Field(
         default="wildcard", description="category: a null is a value of its own; wildcard: it agrees with any value"
     )
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        return describe_target("generalize", columns, parameters)
 
     def choose(self, data: Microdata) -> list[str]:
         return [name for name in data.columns if name not in self.protect and self._can_generalize(data, name)]

@@ -13,6 +13,7 @@ from discreet.engine.spark.gaps import OVERLAPPING, SCENARIOS, WILDCARD
 from discreet.engine.special_uniques.scores import Scores
 from discreet.engine.targeting.readings import attribute_in_worst_scenario, check_reading, in_worst_scenario
 from discreet.errors import DataError, ParameterError, nearest
+from discreet.masking.step_words import describe_target
 from discreet.masking.targeted_suppression.score_step import check_columns, check_parameters, count_above, keys_of, mask_by_score
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
@@ -61,6 +62,7 @@ class TargetedSuppression(MaskingMethod):
         (WILDCARD, MANY_ABOVE, OVERLAPPING, SPECIAL_UNIQUES, SCENARIOS),
     )
     scope: ClassVar[Scope] = Scope.TABLE
+    default_columns: ClassVar[str] = "the attributes"
     preserves: ClassVar[str] = "Every value of the records that are not high-risk, and every value that is not suppressed."
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {
         name: (f"known_sets.{name}",) for name in ("threshold", "alpha", "epsilon", "missing", "max_sets")
@@ -137,6 +139,10 @@ class TargetedSuppression(MaskingMethod):
                 "records with nulls, so choices cannot be compared"
             )
         return self
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        return describe_target("suppress", columns, parameters)
 
     def choose(self, data: Microdata) -> list[str]:
         if self.risk == "special_uniques":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from discreet.engine.runtime.order_free_sums import rows_by_record_number
 from discreet.errors import DataError, ParameterError
 from discreet.masking.numbers import numbers_of, restore_exactly
 from discreet.masking.requirements import need_numbers
+from discreet.masking.step_words import list_words, say_percent, say_value
 from discreet.model.cells import Interval, number_text
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.engine_work import EngineWork
@@ -82,6 +83,19 @@ class TopBottomCoding(MaskingMethod):
     @classmethod
     def example(cls) -> Self:
         return cls(top_share=0.1)
+
+    @classmethod
+    def describe_step(cls, columns: str, parameters: Mapping[str, Any]) -> str:
+        ends = []
+        for end, beyond, extreme in (("top", "at or above", "largest"), ("bottom", "at or below", "smallest")):
+            if (limit := parameters.get(end)) is not None:
+                ends.append(f"values {beyond} {say_value(limit)}")
+            elif (share := parameters.get(f"{end}_share")) is not None:
+                ends.append(f"the {extreme} {say_percent(share)}")
+            elif (count := parameters.get(f"{end}_count")) is not None:
+                ends.append(f"the {extreme} {count:,} values")
+        by = {"mean": "their mean", "median": "their median", "label": "a label"}.get(str(parameters.get("replace")), "the limit")
+        return f"replace {list_words(ends) or 'the extreme values'} of {columns} by {by}"
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
         need_numbers(self.name, data, columns)
