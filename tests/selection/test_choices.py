@@ -287,9 +287,9 @@ def test_the_safest_plan_says_which_plan_has_less_risk_and_why_it_was_passed_ove
         for number, (risk, loss, blank, gaps) in enumerate([(10.0, 0.2, 0.1, 0), (3.0, 0.4, 0.99, 0), (1.0, 0.5, 0.0, 2)], 1)
     }
     safest = three_plans(plans, SelectOptions(), 20.0)[-1]
-    assert (safest.name, safest.sentences[-1]) == ("plan 1", "Less risk has plan 2, which suppresses 99 % of a key.")
+    assert (safest.name, safest.sentences[-1]) == ("plan 1", "plan 2 has less risk, but suppresses 99 % of the values of a key.")
     without = {name: plan for name, plan in plans.items() if name != "plan 2"}
-    assert not any("Less risk" in text for text in three_plans(without, SelectOptions(), 20.0)[-1].sentences)
+    assert not any("less risk" in text for text in three_plans(without, SelectOptions(), 20.0)[-1].sentences)
 
 
 def test_a_plan_of_which_nobody_looked_for_gaps_is_not_said_to_add_some(capsys: Any) -> None:

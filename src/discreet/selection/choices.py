@@ -126,7 +126,7 @@ def _describe_safer(named: Mapping[str, TriedPlan], best: TriedPlan) -> list[str
     if not safer or best.outcome.blank_keys >= min(plan.outcome.blank_keys for _, _, plan in safer):
         return []
     _, name, plan = min(safer, key=lambda entry: entry[:2])
-    return [f"Less risk has {name}, which suppresses {format_share(plan.outcome.blank)} of a key."]
+    return [f"{name} has less risk, but suppresses {format_share(plan.outcome.blank)} of the values of a key."]
 
 
 def _make_choice(title: Preference, name: str, tried: TriedPlan, sentences: Sequence[str]) -> PlanChoice:
