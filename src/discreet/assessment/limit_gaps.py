@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from discreet import registry
 from discreet.engine.encoding.columns import encode
 from discreet.engine.recognition.column_names import look_up_name
@@ -47,20 +49,25 @@ def gaps_in_limits(original: Microdata) -> list[str]:
 def _repeated_identifiers(original: Microdata) -> list[str]:
     """Identifiers of a table without persons that number something else than records: persons, as far as anybody knows."""
     names = [name for name in original.named(Role.IDENTIFIER) if original.attribute(name).accepted is None]
+    # most identifiers are different in every record: they are counted, which is quicker than to encode them
+    repeated = [name for name in names if _repeats(original.frame[name].drop_nulls())]
     gaps = []
-    for column in encode(original, names):
+    for column in encode(original, repeated):
         facts = Facts(column, look_up_name(column.name), len(original))
-        present = facts.present
-        if facts.distinct < _FEWEST_PERSONS or not _REPEATED <= present / facts.distinct <= _MOST_REPEATED:
-            continue
         if not _are_numbers(facts) or held_contacts(facts) is not None or looks_like_postal_codes(facts):
             continue
         gaps.append(
-            f"'{column.name}' is an identifier whose values repeat ({present:,} records, {facts.distinct:,} values), and the "
-            "limits count records: if it numbers persons, give it the role person and set a limit such as "
+            f"'{column.name}' is an identifier whose values repeat ({facts.present:,} records, {facts.distinct:,} values), and "
+            "the limits count records: if it numbers persons, give it the role person and set a limit such as "
             f"{_COUNTS_PERSONS}.min_persons: 5; if not, write accepted: with your reason"
         )
     return gaps
+
+
+def _repeats(values: pl.Series) -> bool:
+    """Whether each of several values stands in a few records on average."""
+    distinct = values.n_unique()
+    return distinct >= _FEWEST_PERSONS and _REPEATED <= len(values) / distinct <= _MOST_REPEATED
 
 
 def _are_numbers(facts: Facts) -> bool:
